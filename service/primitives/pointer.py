@@ -1,0 +1,20 @@
+"""Places in a JSON document, and what a wrong name was probably meant to be."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def escape(key: str) -> str:
+    """A key as a token of a JSON Pointer (RFC 6901)."""
+    return key.replace("~", "~0").replace("/", "~1")
+
+
+def join(pointer: str, key: str | int) -> str:
+    """The pointer to a member or element."""
+    return f"{pointer}/{escape(key) if isinstance(key, str) else key}"
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A hint to end a sentence with: the known name that is nearest, else nothing."""
+    close = get_close_matches(name[:100], [*known][:1000], n=1, cutoff=0.6)
+    return f": did you mean {close[0]!r}?" if close else ""
