@@ -1,0 +1,104 @@
+"""Settings: defaults, then a TOML file, then the environment."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct, structs
+
+PREFIX = "SCOREWRIGHT_"
+LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
+
+Count = Annotated[int, Meta(ge=1)]
+
+
+class ConfigError(ValueError):
+    """A setting is unknown or has no sense; the message names it."""
+
+
+class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What one request may ask for. Every limit in force is published at /v1/limits."""
+
+    body_bytes: Annotated[Count, Meta(description="A body after inflating.")] = 16 * 1024 * 1024
+    body_seconds: Annotated[float, Meta(gt=0, description="Time in which a body must have arrived.")] = 30.0
+    body_bytes_in_flight: Annotated[Count, Meta(description="Bodies of all requests in work; past it 429.")] = (
+        256 * 1024 * 1024
+    )
+    response_bytes: Annotated[Count, Meta(description="An answer.")] = 64 * 1024 * 1024
+    items: Annotated[Count, Meta(description="Items in a request.")] = 10_000
+    evaluators_per_item: Annotated[Count, Meta(description="Evaluators of one item, the request's included.")] = 100
+    evaluations: Annotated[Count, Meta(description="Items x evaluators of a request.")] = 200_000
+    text_chars: Annotated[Count, Meta(description="Characters of one text of an item.")] = 1_000_000
+    pattern_chars: Annotated[Count, Meta(description="Characters of a regular expression.")] = 1_000
+    path_chars: Annotated[Count, Meta(description="Characters of a JSONPath.")] = 2_000
+    schema_bytes: Annotated[Count, Meta(description="A JSON Schema as JSON text.")] = 64 * 1024
+    keywords: Annotated[Count, Meta(description="Keywords of one rule.")] = 1_000
+    json_depth: Annotated[int, Meta(ge=1, le=200, description="Nesting of the body and of JSON found in texts.")] = 200
+    judge_calls: Annotated[Count, Meta(description="Calls of judges a request may cause.")] = 5_000
+    deadline_ms: Annotated[Count, Meta(description="Deadline of a request that names none.")] = 30_000
+    max_deadline_ms: Annotated[Count, Meta(description="The longest deadline a request may name.")] = 600_000
+    waiting_requests: Annotated[Count, Meta(description="Large requests in work or waiting; past it 429.")] = 64
+
+
+class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Everything that can be set. `SCOREWRIGHT_LIMITS__ITEMS=5` sets `items` of the table `limits`."""
+
+    host: Annotated[str, Meta(description="Address to bind.")] = "127.0.0.1"
+    port: Annotated[int, Meta(ge=0, le=65535, description="Port to bind; 0 takes a free one.")] = 8000
+    api_keys: Annotated[tuple[str, ...], Meta(description="Bearer keys, comma-separated; none: open to all.")] = ()
+    allowed_hosts: Annotated[
+        tuple[str, ...] | None,
+        Meta(
+            description="Host headers answered, `*` for any; default: the loopback names on a loopback bind, else any."
+        ),
+    ] = None
+    shutdown_seconds: Annotated[int, Meta(ge=1, description="How long SIGTERM waits for requests in flight.")] = 25
+    log_requests: Annotated[bool, Meta(description="One JSON line a request on standard error.")] = True
+    limits: Limits = Limits()
+
+    def hosts(self) -> tuple[str, ...] | None:
+        """The Host headers that are answered, None for any."""
+        if self.allowed_hosts is not None:
+            return None if "*" in self.allowed_hosts else self.allowed_hosts
+        return LOOPBACK_HOSTS if self.host in ("127.0.0.1", "localhost", "::1", "[::1]") else None
+
+
+def load(environ: Mapping[str, str] = os.environ, **overrides: Any) -> Settings:
+    """The settings in force. ConfigError names a setting that is unknown or out of range."""
+    values = _from_file(environ.get(f"{PREFIX}CONFIG"))
+    for name, text in sorted(environ.items()):
+        if name.startswith(PREFIX) and name != f"{PREFIX}CONFIG":
+            _place(values, name, text)
+    values.update({name: value for name, value in overrides.items() if value is not None})
+    try:
+        return msgspec.convert(values, Settings, strict=False)
+    except msgspec.ValidationError as exc:
+        raise ConfigError(f"settings: {exc}") from None
+
+
+def _from_file(name: str | None) -> dict[str, Any]:
+    if not name:
+        return {}
+    try:
+        return msgspec.toml.decode(Path(name).read_bytes(), type=dict[str, Any])
+    except (OSError, msgspec.DecodeError) as exc:
+        raise ConfigError(f"{PREFIX}CONFIG={name}: {exc}") from None
+
+
+def _place(values: dict[str, Any], name: str, text: str) -> None:
+    """Put the text of an environment variable where its name says; lists are comma-separated."""
+    *tables, key = name.removeprefix(PREFIX).lower().split("__")
+    if not tables and key not in Settings.__struct_fields__:
+        raise ConfigError(f"{name}: there is no such setting (see `scorewright check`)")
+    for table in tables:
+        values = values.setdefault(table, {})
+    is_list = key in ("api_keys", "allowed_hosts")
+    values[key] = [part.strip() for part in text.split(",") if part.strip()] if is_list else text
+
+
+def effective(settings: Settings) -> dict[str, Any]:
+    """The settings as plain data, keys hidden."""
+    plain = structs.asdict(settings) | {"limits": structs.asdict(settings.limits), "allowed_hosts": settings.hosts()}
+    return plain | {"api_keys": f"{len(settings.api_keys)} set"}

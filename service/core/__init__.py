@@ -1,0 +1,1 @@
+"""The vocabulary of scoring: a case, an evaluator, a verdict, an outcome. Imports primitives only."""
