@@ -1,0 +1,1 @@
+"""The evaluators, one module a family; each class is complete in itself."""

@@ -1,0 +1,61 @@
+"""What every evaluator owes its users."""
+
+import inspect
+
+import msgspec
+import pytest
+from msgspec import structs
+
+from service.catalogue import BY_TYPE, EVALUATORS, entry
+from service.core.evaluator import Evaluator, Example
+from tests.judging import evaluation
+
+BY_NAME = pytest.mark.parametrize("kind", EVALUATORS, ids=BY_TYPE)
+EXAMPLES = [
+    pytest.param(kind, example, id=f"{name}-{number}")
+    for name, kind in BY_TYPE.items()
+    for number, example in enumerate(kind.spec.examples)
+]
+
+
+def test_the_types_of_the_contract_are_there() -> None:
+    assert set(BY_TYPE) == {
+        "contains", "exact_match", "regex", "json_schema", "json_keys", "valid_json", "length", "keywords",
+        "string_comparison", "numeric_comparison", "levenshtein", "numeric_diff", "json_diff", "list_contains",
+    }  # fmt: skip
+
+
+@BY_NAME
+def test_it_is_documented(kind: type[Evaluator]) -> None:
+    purpose, blank, *rest = inspect.cleandoc(kind.__doc__ or "").splitlines()
+    assert purpose.endswith(".")
+    assert not blank
+    assert rest
+
+
+@BY_NAME
+def test_every_parameter_says_what_it_means(kind: type[Evaluator]) -> None:
+    properties = entry(kind).parameters["properties"]
+    assert [name for name, schema in properties.items() if name != "type" and not schema.get("description")] == []
+
+
+@BY_NAME
+def test_it_has_an_example_that_passes_and_one_that_fails(kind: type[Evaluator]) -> None:
+    assert {example.status for example in kind.spec.examples} >= {"passed", "failed"}
+
+
+@pytest.mark.parametrize(("kind", "example"), EXAMPLES)
+def test_its_examples_hold(kind: type[Evaluator], example: Example) -> None:
+    item = msgspec.json.decode(msgspec.json.encode(example.case))
+    got = evaluation({"type": kind.__struct_config__.tag, **example.params}, **item)
+    assert got["status"] == example.status
+    assert got["explanation"]
+    if example.score is not None:
+        assert got["score"] == pytest.approx(example.score, abs=1e-12)
+
+
+@BY_NAME
+def test_only_common_parameters_have_common_names(kind: type[Evaluator]) -> None:
+    common = {field.encode_name for field in structs.fields(Evaluator)}
+    own = {field.encode_name for field in structs.fields(kind)}
+    assert common <= own
