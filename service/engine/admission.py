@@ -1,0 +1,100 @@
+"""What is wrong with a batch that only the whole request shows: sizes, duplicate names, nothing to do."""
+
+from collections.abc import Collection, Iterator
+from itertools import chain, islice
+from typing import Any
+
+from service.config import Limits
+from service.core.errors import Fault, Invalid
+from service.engine.batch import Batch, Item
+from service.engine.naming import Names
+from service.primitives.pointer import escape, nearest
+
+MAX_FAULTS = 100
+
+
+def admit(batch: Batch, names: Names, limits: Limits, body_bytes: int) -> None:
+    """Raise Invalid, with at most 100 faults, if the batch is over a limit or makes no sense as a whole.
+
+    `body_bytes` is the size of the body it came in: no text can have more characters than that.
+    """
+    faults = list(islice(_counts(batch, limits), MAX_FAULTS)) or list(
+        islice(chain(_names(batch, names), _texts(batch, limits, body_bytes)), MAX_FAULTS)
+    )
+    if faults:
+        raise Invalid(faults)
+
+
+def _counts(batch: Batch, limits: Limits) -> Iterator[Fault]:
+    shared = len(batch.evaluators)
+    own = [len(item.evaluators) for item in batch.items]
+    evaluations = shared * len(own) + sum(own)
+    if not evaluations:
+        yield Fault("/evaluators", "no_evaluator", "No rule anywhere: give `evaluators`, here or in the items")
+    yield from _over("/items", len(own), limits.items, "items")
+    yield from _over("/items", evaluations, limits.evaluations, "evaluations")
+    yield from _over("/deadline_ms", batch.deadline_ms or 0, limits.max_deadline_ms, "max_deadline_ms")
+    yield from _over("/evaluators", shared, limits.evaluators_per_item, "evaluators_per_item")
+    if shared + max(own) > limits.evaluators_per_item >= shared:
+        for index, count in enumerate(own):
+            pointer = f"/items/{index}/evaluators"
+            yield from _over(pointer, shared + count, limits.evaluators_per_item, "evaluators_per_item")
+
+
+def _over(pointer: str, count: int, limit: int, name: str) -> Iterator[Fault]:
+    if count > limit:
+        yield Fault(pointer, "limit_exceeded", f"{count:,} is over the limit of {limit:,} ({name} at /v1/limits)")
+
+
+def _names(batch: Batch, names: Names) -> Iterator[Fault]:
+    yield from _repeated([item.id or str(index) for index, item in enumerate(batch.items, 1)], "/items/{}/id", "item")
+    yield from _repeated([rule.id for rule in batch.evaluators], "/evaluators/{}/id", "evaluator")
+    shared = {rule.id for rule in batch.evaluators}
+    for index, item in enumerate(batch.items):
+        if item.evaluators:
+            own = [rule.id for rule in item.evaluators]
+            yield from _repeated(own, f"/items/{index}/evaluators/{{}}/id", "evaluator", earlier=shared)
+        if item.grades or item.replies:
+            yield from _unknown(item, f"/items/{index}", names.of(item))
+
+
+def _repeated(
+    ids: list[str | None] | list[str], pointer: str, what: str, earlier: Collection[str | None] = ()
+) -> Iterator[Fault]:
+    given = [name for name in ids if name is not None]
+    if len(set(given).difference(earlier)) == len(given):
+        return
+    seen = set(earlier)
+    for index, name in enumerate(ids):
+        if name is not None and name in seen:
+            yield Fault(pointer.format(index), "duplicate_id", f"There is an earlier {what} with the id {name!r}")
+        seen.add(name)
+
+
+def _unknown(item: Item, pointer: str, names: list[str]) -> Iterator[Fault]:
+    for field in ("grades", "replies"):
+        for name in getattr(item, field):
+            if name not in names:
+                detail = f"No evaluator of this item has the id {name!r}{nearest(name, names)}"
+                yield Fault(f"{pointer}/{field}/{escape(name)}", "unknown_id", detail)
+
+
+def _texts(batch: Batch, limits: Limits, body_bytes: int) -> Iterator[Fault]:
+    if body_bytes <= limits.text_chars:
+        return
+    for index, item in enumerate(batch.items):
+        for field in ("output", "input", "expected", "context", "metadata", "variables"):
+            yield from _long_texts(getattr(item, field), f"/items/{index}/{field}", limits.text_chars)
+
+
+def _long_texts(value: Any, pointer: str, limit: int) -> Iterator[Fault]:
+    if isinstance(value, str):
+        if len(value) > limit:
+            detail = f"{len(value):,} characters are over the limit of {limit:,} (text_chars at /v1/limits)"
+            yield Fault(pointer, "limit_exceeded", detail)
+    elif isinstance(value, list):
+        for index, one in enumerate(value):
+            yield from _long_texts(one, f"{pointer}/{index}", limit)
+    elif isinstance(value, dict):
+        for key, one in value.items():
+            yield from _long_texts(one, f"{pointer}/{escape(key)}", limit)

@@ -1,0 +1,105 @@
+"""The wire of POST /v1/evaluations: a batch in, its results out."""
+
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from service.catalogue import Rule
+from service.core.case import Case
+from service.core.evaluator import Name
+from service.core.outcome import Status
+
+Score = Annotated[float, Meta(ge=0, le=1)]
+Interval = Annotated[tuple[float, float], Meta(description="Wilson, 95 %.")]
+
+
+class Grade(Struct, frozen=True, forbid_unknown_fields=True):
+    """A reviewer's verdict."""
+
+    score: Score
+    reasoning: str = ""
+
+
+class Item(Case, kw_only=True, forbid_unknown_fields=True):
+    """One case with the rules that are its own."""
+
+    id: Annotated[Name | None, Meta(description="Unique in the request; default: the 1-based position.")] = None
+    evaluators: Annotated[list[Rule], Meta(description="Rules for this item, after the request's.")] = []
+    grades: Annotated[dict[str, Grade], Meta(description="Evaluator id -> a reviewer's verdict.")] = {}
+    replies: Annotated[
+        dict[str, dict[str, Any] | list[Any]], Meta(description="Evaluator id -> judge replies the caller fetched.")
+    ] = {}
+
+
+class Batch(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Items x evaluators."""
+
+    items: Annotated[list[Item], Meta(min_length=1)]
+    evaluators: Annotated[list[Rule], Meta(description="Rules for every item.")] = []
+    vectors: Annotated[dict[str, list[float]], Meta(description="Embeddings of your own, by text.")] = {}
+    deadline_ms: Annotated[
+        Annotated[int, Meta(ge=1)] | None, Meta(description="What is not done by then is not_graded/deadline_exceeded.")
+    ] = None
+    ignore_not_graded: Annotated[bool, Meta(description="Leave not_graded and no_data out of an item's status.")] = (
+        False
+    )
+    echo: Annotated[Literal["cut", "full"], Meta(description="cut: texts in results end at 2,000 characters.")] = "cut"
+
+
+class Evaluation(Struct, gc=False):
+    """The outcome of one rule on one item."""
+
+    evaluator: str
+    type: str
+    label: str | None
+    status: Status
+    score: Score | None
+    reason: str | None
+    explanation: str
+    actual: Any
+    expected: Any
+    details: dict[str, Any]
+
+
+class ItemResult(Struct):
+    """All evaluations of an item, in the order of its rules."""
+
+    id: str
+    status: Status
+    score: Score | None
+    evaluations: list[Evaluation]
+
+
+class Tally(Struct, kw_only=True):
+    """Counts by status; score and pass rate share their denominator, passed + failed, and are null where it is 0."""
+
+    passed: int = 0
+    failed: int = 0
+    error: int = 0
+    pending: int = 0
+    not_graded: int = 0
+    no_data: int = 0
+    skipped: int = 0
+    score: Score | None = None
+    pass_rate: Score | None = None
+    pass_rate_interval: Interval | None = None
+
+
+class Summary(Tally, kw_only=True):
+    """The batch in numbers: items by status, and the same for each evaluator."""
+
+    items: int
+    evaluators: dict[str, Tally]
+    evaluations: int
+    computed: int
+    deduplicated: int
+    replaced_surrogates: Annotated[
+        int | UnsetType, Meta(description="Lone surrogate escapes of the body that were read as U+FFFD.")
+    ] = UNSET
+
+
+class Results(Struct):
+    """The answer to a batch."""
+
+    results: list[ItemResult]
+    summary: Summary

@@ -1,0 +1,69 @@
+"""POST /v1/evaluations from a decoded batch to the bytes of its answer, in steps."""
+
+from time import perf_counter
+
+import msgspec
+from msgspec import Struct
+
+from service.config import Limits
+from service.core.errors import TooLarge
+from service.core.evaluator import HEAVY
+from service.engine.admission import admit
+from service.engine.batch import Batch
+from service.engine.lanes import Steps
+from service.engine.naming import Names
+from service.engine.run import SLICE_SECONDS, Run
+
+INLINE_EVALUATIONS = 500
+INLINE_WORK = 1_000_000
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Answered(Struct):
+    """The answer's body, and the run it came from."""
+
+    body: bytes
+    run: Run
+    seconds: float
+
+
+def is_light(batch: Batch, body: bytes) -> bool:
+    """Whether the batch is certain to take no more than a millisecond or two."""
+    rules = [*batch.evaluators, *(rule for item in batch.items for rule in item.evaluators)]
+    if len(batch.items) * len(batch.evaluators) + len(rules) > INLINE_EVALUATIONS:
+        return False
+    plain = body.isascii() and b"\\u" not in body
+    passes = sum(rule.passes(plain=plain) if rule.path is None else HEAVY for rule in rules)
+    return passes * len(body) <= INLINE_WORK
+
+
+def evaluating(batch: Batch, limits: Limits, arrived: float, body_bytes: int, replaced: int) -> Steps[Answered]:
+    """Run the batch; Invalid if it is over a limit, TooLarge if its answer is."""
+    names = Names(batch)
+    admit(batch, names, limits, body_bytes)
+    run = Run(batch, names, limits, arrived + (batch.deadline_ms or limits.deadline_ms) / 1000)
+    parts: list[bytes] = []
+    size = 0
+    pause_at = perf_counter() + SLICE_SECONDS
+    for result in run.results():
+        if result is not None:
+            parts.append(_encode(result))
+            size += len(parts[-1])
+            if size > limits.response_bytes:
+                raise _too_large(limits)
+        if result is None or perf_counter() > pause_at:
+            yield
+            pause_at = perf_counter() + SLICE_SECONDS
+    summary = run.summing.summary(run.computed, run.deduplicated)
+    if replaced:
+        summary.replaced_surrogates = replaced
+    body = b'{"results":[' + b",".join(parts) + b'],"summary":' + _encode(summary) + b"}"
+    if len(body) > limits.response_bytes:
+        raise _too_large(limits)
+    return Answered(body, run, perf_counter() - arrived)
+
+
+def _too_large(limits: Limits) -> TooLarge:
+    allowed = f"{limits.response_bytes:,} bytes (response_bytes at /v1/limits)"
+    return TooLarge(f"The answer would be over the limit of {allowed}: send fewer items, or leave out `echo: full`")

@@ -1,0 +1,57 @@
+"""Texts of an outcome, cut to what a result shows."""
+
+from typing import Any, Literal
+
+from msgspec.structs import replace
+
+from service.core.outcome import Outcome
+from service.primitives.jsontext import render
+
+ECHO_CHARS = 2_000
+
+
+def presented(outcome: Outcome, echo: Literal["cut", "full"]) -> Outcome:
+    """The outcome with `actual`, `expected` and the texts in `details` cut; `details.truncated` names what was cut.
+
+    An object or list whose JSON text is too long is shown as the beginning of that text.
+    """
+    if echo == "full" or not _may_be_long(outcome):
+        return outcome
+    truncated: list[str] = []
+    actual = _cut(outcome.actual, "actual", truncated)
+    expected = _cut(outcome.expected, "expected", truncated)
+    details = {name: _cut_inside(value, name, truncated) for name, value in outcome.details.items()}
+    if truncated:
+        details["truncated"] = truncated
+    return replace(outcome, actual=actual, expected=expected, details=details)
+
+
+def _may_be_long(outcome: Outcome) -> bool:
+    if outcome.details:
+        return True
+    return any(
+        len(value) > ECHO_CHARS if isinstance(value, str) else isinstance(value, dict | list)
+        for value in (outcome.actual, outcome.expected)
+    )
+
+
+def _cut(value: Any, name: str, truncated: list[str]) -> Any:
+    if isinstance(value, dict | list):
+        text = render(value)
+        if len(text) <= ECHO_CHARS:
+            return value
+    elif isinstance(value, str) and len(value) > ECHO_CHARS:
+        text = value
+    else:
+        return value
+    truncated.append(name)
+    return text[:ECHO_CHARS]
+
+
+def _cut_inside(value: Any, name: str, truncated: list[str]) -> Any:
+    """Lists and objects of details keep their shape; the texts in them are cut one by one."""
+    if isinstance(value, dict):
+        return {key: _cut_inside(one, f"{name}.{key}", truncated) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_cut_inside(one, f"{name}.{index}", truncated) for index, one in enumerate(value)]
+    return _cut(value, name, truncated)

@@ -1,0 +1,92 @@
+"""Rules of a batch, told apart by what they judge: those that judge alike share one task, whatever they are called."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Struct, structs
+
+from service.catalogue import type_name
+from service.config import Limits
+from service.core.assess import compares
+from service.core.binding import is_templated
+from service.core.case import Case
+from service.core.evaluator import Evaluator
+from service.core.outcome import Outcome
+from service.engine.vetting import vet
+from service.primitives import RuleFault
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Task(Struct):
+    """A rule, and what is known of it so far: its fault, its outcomes by the data they depend on, its timeouts."""
+
+    rule: Evaluator
+    type: str
+    templated: bool
+    reads: tuple[str, ...]
+    fault: RuleFault | None
+    seen: dict[Any, Outcome]
+    timeouts: int = 0
+    logged: bool = False
+
+    def key(self, case: Case, memo: dict[str, Any]) -> Any:
+        """The data of a case on which the outcome depends: equal keys, equal outcomes.
+
+        `memo` keeps the parts of one case that have been encoded already.
+        """
+        if len(self.reads) == 1:
+            return _part(case, self.reads[0], memo)
+        return tuple([_part(case, field, memo) for field in self.reads])
+
+
+class Tasks:
+    """The tasks of a batch, made when a rule is first met."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._by_identity: dict[bytes, Task] = {}
+
+    def of(self, rules: Iterable[Evaluator]) -> list[Task | None]:
+        """A task for each rule, None for one that is not active."""
+        return [self._of(rule) if rule.active else None for rule in rules]
+
+    def _of(self, rule: Evaluator) -> Task:
+        identity = _encode(structs.replace(rule, id=None, label=None, weight=1.0))
+        task = self._by_identity.get(identity)
+        if task is None:
+            templated = is_templated(rule)
+            fault = None if templated else self._fault(rule)
+            task = Task(rule, type_name(type(rule)), templated, _reads(rule, templated), fault, {})
+            self._by_identity[identity] = task
+        return task
+
+    def _fault(self, rule: Evaluator) -> RuleFault | None:
+        try:
+            vet(rule, self._limits)
+        except RuleFault as fault:
+            return fault
+        return None
+
+
+def _reads(rule: Evaluator, templated: bool) -> tuple[str, ...]:
+    fields: set[str] = set()
+    if rule.literal() is UNSET:
+        fields.add(rule.from_)
+    if compares(type(rule)) and rule.expected is UNSET:  # type: ignore[attr-defined]
+        fields.add("expected")
+    if templated:
+        fields.add("variables")
+    return tuple(sorted(fields))
+
+
+def _part(case: Case, field: str, memo: dict[str, Any]) -> Any:
+    """A text as it is, anything else as its JSON text, so that 1, 1.0, true and two orders of keys stay apart."""
+    value = getattr(case, field)
+    if type(value) is str or value is UNSET:
+        return value
+    encoded = memo.get(field)
+    if encoded is None:
+        encoded = memo[field] = _encode(value)
+    return encoded
