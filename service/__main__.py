@@ -1,0 +1,89 @@
+"""The command: serve, openapi, catalogue, check."""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import uvicorn
+import yaml
+
+from service import __version__, catalogue, config, logs
+from service.api.document import document
+from service.app import build, tune
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; the exit status."""
+    parsed = _parser().parse_args(arguments)
+    try:
+        return int(parsed.run(parsed))
+    except config.ConfigError as exc:
+        print(f"scorewright: {exc}", file=sys.stderr)
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="scorewright", description="Scoring as a service: LLM outputs and rules in, evaluations out."
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(required=True, metavar="command")
+    serve = _command(commands, "serve", _serve, "serve over HTTP until SIGTERM or Ctrl-C")
+    serve.add_argument("--host", help="address to bind (SCOREWRIGHT_HOST, 127.0.0.1)")
+    serve.add_argument("--port", type=int, help="port to bind (SCOREWRIGHT_PORT, 8000)")
+    _command(commands, "openapi", _openapi, "print the API's description as YAML")
+    _command(commands, "catalogue", _catalogue, "print every evaluator, its purpose and parameters")
+    _command(commands, "check", _check, "print the settings in force and what is loaded")
+    return parser
+
+
+def _command(commands: Any, name: str, run: Any, text: str) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
+    command.set_defaults(run=run)
+    return command
+
+
+def _serve(arguments: argparse.Namespace) -> int:
+    settings = config.load(host=arguments.host, port=arguments.port)
+    logs.configure()
+    application = build(settings)
+    tune()
+    uvicorn.run(
+        application,
+        host=settings.host.strip("[]"),
+        port=settings.port,
+        loop="uvloop",
+        http="httptools",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=75,
+        timeout_graceful_shutdown=settings.shutdown_seconds,
+    )
+    return 0
+
+
+def _openapi(_: argparse.Namespace) -> int:
+    yaml.safe_dump(document(), sys.stdout, sort_keys=False, allow_unicode=True, width=120)
+    return 0
+
+
+def _catalogue(_: argparse.Namespace) -> int:
+    for kind in catalogue.EVALUATORS:
+        entry = catalogue.entry(kind)
+        own = [name for name in entry.parameters["properties"] if name in kind.__annotations__ or name == "from"]
+        print(f"{entry.type:<20} {entry.purpose}\n{'':<20} {', '.join(own)}")
+    return 0
+
+
+def _check(_: argparse.Namespace) -> int:
+    settings = config.load()
+    print(json.dumps({"version": __version__, "settings": config.effective(settings)}, indent=2))
+    print(f"{len(catalogue.EVALUATORS)} evaluators: {', '.join(catalogue.BY_TYPE)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

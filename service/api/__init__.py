@@ -1,0 +1,1 @@
+"""HTTP: bytes to Structs, the engine, Structs to bytes."""

@@ -1,0 +1,87 @@
+"""The API's description, OpenAPI 3.1, made from the route table and the Structs."""
+
+from typing import Any
+
+import msgspec
+
+from service import __version__
+from service.api.problems import KINDS, Problem
+from service.api.routes import ROUTES, Route
+from service.catalogue import EVALUATORS, type_name
+from service.core.errors import ServiceError, Unauthorized, UnknownHost
+
+EVERYWHERE: tuple[type[ServiceError], ...] = (Unauthorized, UnknownHost)
+
+DESCRIPTION = """\
+Post LLM outputs with the rules to judge them by; get evaluations back. Nothing is kept between requests.
+
+Wrong and "could not judge" are different things here: only `passed` and `failed` carry a score; every other status says
+why there is none. Faults of a request are problem documents (RFC 9457) with every fault and its place in the body."""
+
+
+def document() -> dict[str, Any]:
+    """The whole document; equal for equal code."""
+    types = [kind for route in ROUTES for kind in (route.request, route.response) if kind is not None]
+    schemas, components = msgspec.json.schema_components([*types, Problem], ref_template="#/components/schemas/{name}")
+    by_type = dict(zip([*map(id, types), id(Problem)], schemas, strict=True))
+    _describe_batch(components["Batch"])
+    return {
+        "openapi": "3.1.0",
+        "jsonSchemaDialect": "https://json-schema.org/draft/2020-12/schema",
+        "info": {
+            "title": "Scorewright",
+            "version": __version__,
+            "description": DESCRIPTION,
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": "/"}],
+        "security": [{}, {"key": []}],
+        "paths": _paths(by_type),
+        "components": {
+            "schemas": dict(sorted(components.items())),
+            "securitySchemes": {"key": {"type": "http", "scheme": "bearer", "description": "Where keys are set."}},
+        },
+    }
+
+
+def _paths(schemas: dict[int, Any]) -> dict[str, Any]:
+    paths: dict[str, Any] = {}
+    for route in ROUTES:
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, schemas)
+    return paths
+
+
+def _operation(route: Route, schemas: dict[int, Any]) -> dict[str, Any]:
+    answer = {"description": "Done", "content": {route.media_type: {"schema": schemas[id(route.response)]}}}
+    operation: dict[str, Any] = {
+        "operationId": route.handler.__name__,
+        "summary": route.summary,
+        "responses": {"200": answer} | _problems(route),
+    }
+    if route.request is not None:
+        content: dict[str, Any] = {"schema": schemas[id(route.request)]}
+        operation["requestBody"] = {"required": True, "content": {"application/json": content}}
+    if "{type}" in route.path:
+        names = [type_name(kind) for kind in EVALUATORS]
+        schema = {"type": "string", "enum": names}
+        operation["parameters"] = [{"name": "type", "in": "path", "required": True, "schema": schema}]
+    return operation
+
+
+def _problems(route: Route) -> dict[str, Any]:
+    schema = {"$ref": "#/components/schemas/Problem"}
+    kinds = sorted({*route.problems, *EVERYWHERE}, key=lambda kind: KINDS[kind].status)
+    return {
+        str(KINDS[kind].status): {
+            "description": KINDS[kind].title,
+            "content": {"application/problem+json": {"schema": schema}},
+        }
+        for kind in kinds
+    }
+
+
+def _describe_batch(schema: dict[str, Any]) -> None:
+    """What the Struct cannot say: there must be a rule somewhere."""
+    some = {"minItems": 1}
+    shared = {"required": ["evaluators"], "properties": {"evaluators": some}}
+    schema["anyOf"] = [shared, {"properties": {"items": {"contains": shared}}}]

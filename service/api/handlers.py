@@ -1,0 +1,148 @@
+"""What each route does."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from msgspec import Struct
+
+from service import catalogue
+from service.api.body import INLINE_BYTES, Bodies
+from service.api.codec import decode, encode
+from service.api.edge import Exchange
+from service.api.limits import in_force
+from service.api.problems import Answer
+from service.config import Settings
+from service.core.errors import Invalid, NotFound, TooLarge
+from service.engine.batch import Batch
+from service.engine.evaluating import Answered, evaluating, is_light
+from service.engine.lanes import Lane, Steps, drain
+from service.engine.trying import PathTrial, trying
+from service.engine.validating import refused, validating
+from service.metrics import Metrics
+from service.primitives.pointer import nearest
+from service.primitives.text import cut
+
+T = TypeVar("T")
+
+JSON = [(b"content-type", b"application/json")]
+TEXT = [(b"content-type", b"text/plain; version=0.0.4; charset=utf-8")]
+HTML = [
+    (b"content-type", b"text/html; charset=utf-8"),
+    (b"content-security-policy", b"default-src 'none'; style-src 'unsafe-inline'"),
+]
+
+
+class Call(Struct):
+    """One request as a handler sees it."""
+
+    exchange: Exchange
+    receive: Callable[[], Awaitable[Any]]
+    path: str
+    parameters: dict[str, Any]
+
+
+class Handlers:
+    """The handlers, with what they share."""
+
+    def __init__(self, settings: Settings, metrics: Metrics, lane: Lane, document: bytes, page: bytes) -> None:
+        self._limits = settings.limits
+        self._bodies = Bodies(settings.limits)
+        self._metrics = metrics
+        self._lane = lane
+        self._document = document
+        self._page = page
+        entries = [catalogue.entry(kind) for kind in catalogue.EVALUATORS]
+        self._entries = {entry.type: encode(entry) for entry in entries}
+        self._catalogue = encode({"evaluators": entries})
+
+    async def evaluate(self, call: Call) -> Answer:
+        """Items x evaluators."""
+        async with self._bodies.json(call.exchange.headers, call.receive) as body:
+            call.exchange.bytes_in = len(body)
+            answered = await self._evaluated(body, call)
+        summing = answered.run.summing
+        self._metrics.batch(summing.by_type, summing.items.statuses, answered.run.seconds, answered.run.deduplicated)
+        call.exchange.facts = {"items": len(answered.run.batch.items), "evaluations": sum(summing.by_type.values())}
+        timing = f"run;dur={answered.seconds * 1000:.1f}".encode()
+        return Answer(200, answered.body, [*JSON, (b"server-timing", timing)])
+
+    async def validate(self, call: Call) -> Answer:
+        """The same body, nothing run."""
+        async with self._bodies.json(call.exchange.headers, call.receive) as body:
+            call.exchange.bytes_in = len(body)
+            return await self._in_lane(self._validation(body, call.exchange.started), call)
+
+    async def try_path(self, call: Call) -> Answer:
+        """A JSONPath on a document."""
+        async with self._bodies.json(call.exchange.headers, call.receive) as body:
+            call.exchange.bytes_in = len(body)
+            return await self._in_lane(self._trial(body), call)
+
+    async def evaluators(self, call: Call) -> Answer:  # noqa: ARG002
+        """The catalogue."""
+        return Answer(200, self._catalogue, JSON)
+
+    async def evaluator(self, call: Call) -> Answer:
+        """One row of the catalogue."""
+        name = call.parameters["type"]
+        if name not in self._entries:
+            hint = nearest(name, self._entries) or f": known are {', '.join(self._entries)}"
+            raise NotFound(f"There is no evaluator {cut(name, 100)!r}{hint}")
+        return Answer(200, self._entries[name], JSON)
+
+    async def limits(self, call: Call) -> Answer:  # noqa: ARG002
+        """Every limit in force."""
+        return Answer(200, encode(in_force(self._limits)), JSON)
+
+    async def livez(self, call: Call) -> Answer:  # noqa: ARG002
+        """The process answers."""
+        return Answer(200, b'{"status":"alive"}', JSON)
+
+    async def readyz(self, call: Call) -> Answer:  # noqa: ARG002
+        """Rules can run."""
+        return Answer(200, b'{"status":"ready","missing":[]}', JSON)
+
+    async def metrics(self, call: Call) -> Answer:  # noqa: ARG002
+        """Prometheus."""
+        self._metrics.waiting.set(self._lane.waiting)
+        return Answer(200, await asyncio.to_thread(self._metrics.exposition), TEXT)
+
+    async def openapi(self, call: Call) -> Answer:  # noqa: ARG002
+        """This API, as OpenAPI 3.1."""
+        return Answer(200, self._document, JSON)
+
+    async def docs(self, call: Call) -> Answer:  # noqa: ARG002
+        """This API, for people."""
+        return Answer(200, self._page, HTML)
+
+    async def _evaluated(self, body: bytes, call: Call) -> Answered:
+        if len(body) > INLINE_BYTES * 4:
+            return await self._in_lane(self._evaluation(body, call.exchange.started), call)
+        batch, replaced = decode(body, Batch, self._limits.json_depth)
+        steps = evaluating(batch, self._limits, call.exchange.started, len(body), replaced)
+        return drain(steps) if is_light(batch, body) else await self._in_lane(steps, call)
+
+    def _evaluation(self, body: bytes, arrived: float) -> Steps[Answered]:
+        batch, replaced = decode(body, Batch, self._limits.json_depth)
+        yield
+        return (yield from evaluating(batch, self._limits, arrived, len(body), replaced))
+
+    def _validation(self, body: bytes, arrived: float) -> Steps[Answer]:
+        try:
+            batch, _ = decode(body, Batch, self._limits.json_depth)
+        except Invalid as exc:
+            return Answer(200, encode(refused(exc.faults)), JSON)
+        yield
+        return Answer(200, encode((yield from validating(batch, self._limits, arrived, len(body)))), JSON)
+
+    def _trial(self, body: bytes) -> Steps[Answer]:
+        trial, _ = decode(body, PathTrial, self._limits.json_depth)
+        selected = encode((yield from trying(trial, self._limits)))
+        if len(selected) > self._limits.response_bytes:
+            allowed = f"{self._limits.response_bytes:,} bytes (response_bytes at /v1/limits)"
+            raise TooLarge(f"The answer is over the limit of {allowed}")
+        return Answer(200, selected, JSON)
+
+    async def _in_lane(self, steps: Steps[T], call: Call) -> T:
+        return await self._lane.run(steps, call.receive)

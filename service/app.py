@@ -1,0 +1,70 @@
+"""The composition root: settings in, an ASGI application out."""
+
+import gc
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+from litestar import Litestar, Request, Response
+from litestar.exceptions import HTTPException
+
+from service import catalogue
+from service.api.document import document
+from service.api.edge import App, Edge
+from service.api.handlers import Handlers
+from service.api.page import page
+from service.api.problems import INTERNAL, KINDS, METHOD, problem
+from service.api.routes import ROUTES, handler_of, respond
+from service.config import Settings
+from service.core.errors import NotFound
+from service.engine.lanes import Lane
+from service.metrics import Metrics
+from service.primitives.pointer import nearest
+from service.primitives.text import cut
+
+
+def build(settings: Settings) -> App:
+    """The service, complete."""
+    described = document()
+    metrics = Metrics()
+    lane = Lane(settings.limits.waiting_requests)
+    shown = page(described, [catalogue.entry(kind) for kind in catalogue.EVALUATORS])
+    handlers = Handlers(settings, metrics, lane, msgspec.json.encode(described), shown)
+
+    @asynccontextmanager
+    async def lifespan(_: Litestar) -> AsyncIterator[None]:
+        yield
+        lane.stop()
+
+    routed = Litestar(
+        [handler_of(route, handlers) for route in ROUTES],
+        lifespan=[lifespan],
+        exception_handlers={HTTPException: _unrouted},
+        openapi_config=None,
+        logging_config=None,
+        request_max_body_size=None,
+    )
+    return Edge(routed, settings, metrics)
+
+
+def tune() -> None:
+    """Set the process up for this work: rare collections, and short turns for the scoring thread."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 50, 100)
+    sys.setswitchinterval(0.0005)
+
+
+def _unrouted(request: Request[Any, Any, Any], error: HTTPException) -> Response[bytes]:
+    """No such path, or not with this method."""
+    path = request.scope["path"]
+    allowed = (error.headers or {}).get("allow")
+    if error.status_code == METHOD.status and allowed:
+        detail = f"{request.scope['method']} is not allowed here, only {allowed}"
+        return respond(problem(METHOD, detail, path, headers=[(b"allow", allowed.encode())]))
+    if error.status_code == KINDS[NotFound].status:
+        hint = nearest(path, {route.path for route in ROUTES}) or "; /docs lists what there is"
+        return respond(problem(KINDS[NotFound], f"Nothing is served at {cut(path, 200)}{hint}", path))
+    return respond(problem(INTERNAL, "The request could not be routed", path))

@@ -1,0 +1,54 @@
+"""What the documentation says is what happens."""
+
+import json
+import re
+from pathlib import Path
+
+import httpx
+import pytest
+
+from docs.build import readme, reference
+from service.config import Limits, Settings
+from service.core.outcome import STATUSES
+from tests.serving import ROOT
+
+EXAMPLES = sorted((ROOT / "examples").glob("*.json"))
+README = (ROOT / "README.md").read_text()
+
+
+def test_what_is_derived_is_up_to_date() -> None:
+    assert readme() == README, "run `make docs`"
+    assert (ROOT / "docs/evaluators.md").read_text() == reference(), "run `make docs`"
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_every_example_runs(path: Path, client: httpx.Client) -> None:
+    answer = client.post("/v1/evaluations", content=path.read_bytes(), headers={"content-type": "application/json"})
+    assert answer.status_code == 200
+    summary = answer.json()["summary"]
+    assert (summary["error"], summary["not_graded"]) == (0, 0)
+    validation = client.post("/v1/evaluations/validate", json=json.loads(path.read_text())).json()
+    assert (validation["valid"], validation["warnings"]) == (True, [])
+
+
+def test_all_evaluations_of_the_agent_example_pass(client: httpx.Client) -> None:
+    body = json.loads((ROOT / "examples/genai-explorer.json").read_text())
+    summary = client.post("/v1/evaluations", json=body).json()["summary"]
+    assert summary["pass_rate"] == 1
+    assert len(summary["evaluators"]) == 13
+
+
+def test_the_first_request_of_the_readme_gets_the_answer_shown(client: httpx.Client) -> None:
+    request, answer = (json.loads(block) for block in re.findall(r"```json\n(.*?)```", README, re.DOTALL)[:2])
+    assert client.post("/v1/evaluations", json=request).json() == answer
+
+
+def test_the_readme_names_every_status_and_setting() -> None:
+    assert [status for status in STATUSES if f"`{status}`" not in README] == []
+    settings = [name for name in Settings.__struct_fields__ if name != "limits"]
+    assert [name for name in settings if f"`SCOREWRIGHT_{name.upper()}`" not in README] == []
+
+
+def test_every_limit_is_documented() -> None:
+    text = (ROOT / "docs/http.md").read_text()
+    assert [name for name in Limits.__struct_fields__ if f"`{name}`" not in text] == []
