@@ -1,0 +1,90 @@
+"""Writes what is derived from the code: docs/evaluators.md and the table in README.md."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import structs
+
+from service.api.page import kind_of
+from service.catalogue import EVALUATORS, Entry, entry
+from service.core.evaluator import Evaluator, Example
+
+ROOT = Path(__file__).parent.parent
+COMMON = {field.encode_name for field in structs.fields(Evaluator)}
+MARKED = re.compile(r"(<!-- catalogue -->\n).*?(<!-- /catalogue -->)", re.DOTALL)
+
+
+def readme() -> str:
+    """README.md with its table of evaluators made new."""
+    rows = [f"| [`{one.type}`](docs/evaluators.md#{one.type}) | {one.purpose} | {_score(one)} |" for one in entries()]
+    table = "\n".join(["| type | passes when | score |", "|---|---|---|", *rows])
+    return MARKED.sub(lambda found: f"{found[1]}{table}\n{found[2]}", (ROOT / "README.md").read_text())
+
+
+def reference() -> str:
+    """docs/evaluators.md."""
+    common = entries()[0].parameters["properties"]
+    parts = [
+        "# Evaluators",
+        "Made from the code by `make docs`. `GET /v1/evaluators` serves the same as JSON, with a JSON Schema each.",
+        "## Parameters of every evaluator",
+        _table({name: schema for name, schema in common.items() if name in COMMON}),
+        *(_section(one) for one in entries()),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def entries() -> list[Entry]:
+    return [entry(kind) for kind in EVALUATORS]
+
+
+def _section(one: Entry) -> str:
+    own = {
+        name: schema for name, schema in one.parameters["properties"].items() if name not in COMMON and name != "type"
+    }
+    examples = "\n\n".join(_example(one.type, example) for example in one.examples)
+    parts = [
+        f"## {one.type}",
+        one.purpose,
+        one.description,
+        f"Score: {_score(one)}. Revision {one.revision}.",
+        _table(own),
+        examples,
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _score(one: Entry) -> str:
+    return "0..1" if one.graded else "0 or 1"
+
+
+def _table(properties: dict[str, Any]) -> str:
+    if not properties:
+        return ""
+    rows = [
+        f"| `{name}` | {_cell(kind_of(schema))} | {_cell(_default(schema))} | {_cell(schema.get('description', ''))} |"
+        for name, schema in properties.items()
+    ]
+    return "\n".join(["| parameter | kind | default | meaning |", "|---|---|---|---|", *rows])
+
+
+def _default(schema: dict[str, Any]) -> str:
+    return f"`{json.dumps(schema['default'], ensure_ascii=False)}`" if "default" in schema else ""
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _example(kind: str, example: Example) -> str:
+    rule = json.dumps({"type": kind, **example.params}, ensure_ascii=False)
+    case = msgspec.json.encode(example.case).decode()
+    return f"```\nrule   {rule}\nitem   {case}\nstatus {example.status}\n```"
+
+
+if __name__ == "__main__":
+    (ROOT / "README.md").write_text(readme())
+    (ROOT / "docs/evaluators.md").write_text(reference())
