@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import httpx
 
@@ -22,13 +23,13 @@ class Served:
 
     url: str
     port: int
-    process: subprocess.Popen[str]
+    process: subprocess.Popen[bytes]
+    log: Path
 
     def stop(self) -> tuple[int, str]:
         """End it as an orchestrator does; its exit status and what it logged."""
         self.process.send_signal(signal.SIGTERM)
-        _, logged = self.process.communicate(timeout=60)
-        return self.process.returncode, logged
+        return self.process.wait(timeout=60), self.log.read_text()
 
 
 def free_port() -> int:
@@ -43,28 +44,25 @@ def served(**environment: str) -> Iterator[Served]:
     port = free_port()
     own = {f"SCOREWRIGHT_{name}": value for name, value in environment.items()}
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("SCOREWRIGHT_")}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "service", "serve", "--port", str(port)],
-        cwd=ROOT,
-        env=inherited | own,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    running = Served(f"http://127.0.0.1:{port}", port, process)
-    try:
-        _await_ready(running)
-        yield running
-    finally:
-        if process.poll() is None:
+    command = [sys.executable, "-m", "service", "serve", "--port", str(port)]
+    with TemporaryDirectory() as folder:
+        log = Path(folder) / "log"
+        with log.open("wb") as errors:
+            process = subprocess.Popen(command, cwd=ROOT, env=inherited | own, stderr=errors)
+        running = Served(f"http://127.0.0.1:{port}", port, process, log)
+        try:
+            _await_ready(running)
+            yield running
+        finally:
             process.terminate()
-            process.communicate(timeout=60)
+            process.wait(timeout=60)
 
 
 def _await_ready(running: Served) -> None:
     give_up = time.monotonic() + 60
     while time.monotonic() < give_up:
         if running.process.poll() is not None:
-            raise RuntimeError(running.process.communicate()[1])
+            raise RuntimeError(running.log.read_text())
         try:
             httpx.get(f"{running.url}/livez")
         except httpx.TransportError:

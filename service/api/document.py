@@ -8,9 +8,14 @@ from service import __version__
 from service.api.problems import KINDS, Problem
 from service.api.routes import ROUTES, Route
 from service.catalogue import EVALUATORS, type_name
+from service.engine.validating import Validation
 from service.core.errors import ServiceError, Unauthorized, UnknownHost
 
 EVERYWHERE: tuple[type[ServiceError], ...] = (Unauthorized, UnknownHost)
+
+ANY_BATCH = {
+    "description": "Meant to be a Batch, as in /v1/evaluations; of any other JSON the answer says what is wrong."
+}
 
 DESCRIPTION = """\
 Post LLM outputs with the rules to judge them by; get evaluations back. Nothing is kept between requests.
@@ -59,12 +64,13 @@ def _operation(route: Route, schemas: dict[int, Any]) -> dict[str, Any]:
         "responses": {"200": answer} | _problems(route),
     }
     if route.request is not None:
-        content: dict[str, Any] = {"schema": schemas[id(route.request)]}
+        schema = ANY_BATCH if route.response is Validation else schemas[id(route.request)]
+        content = {"schema": schema}
         operation["requestBody"] = {"required": True, "content": {"application/json": content}}
     if "{type}" in route.path:
         names = [type_name(kind) for kind in EVALUATORS]
-        schema = {"type": "string", "enum": names}
-        operation["parameters"] = [{"name": "type", "in": "path", "required": True, "schema": schema}]
+        parameter = {"name": "type", "in": "path", "required": True, "schema": {"type": "string", "enum": names}}
+        operation["parameters"] = [parameter]
     return operation
 
 
