@@ -59,6 +59,7 @@ def _serve(arguments: argparse.Namespace) -> int:
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=False,
         timeout_keep_alive=75,
         timeout_graceful_shutdown=settings.shutdown_seconds,
     )

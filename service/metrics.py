@@ -19,6 +19,7 @@ class Metrics:
     def __init__(self) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = CollectorRegistry()
+        self._children: dict[tuple[Counter, tuple[str, ...]], Counter] = {}
         ProcessCollector(registry=self.registry)
         PlatformCollector(registry=self.registry)
         self._requests = self._counter("requests", "Requests answered.", "method", "route", "code")
@@ -53,13 +54,20 @@ class Metrics:
     ) -> None:
         """Add the tallies of a batch: evaluations by (type, status), items by status, seconds by type."""
         for (kind, status), count in evaluations.items():
-            self._evaluations.labels(kind, status).inc(count)
+            self._child(self._evaluations, kind, status).inc(count)
         for status, count in items.items():
-            if count:
-                self._items.labels(status).inc(count)
+            self._child(self._items, status).inc(count)
         for kind, spent in seconds.items():
-            self._seconds.labels(kind).inc(spent)
+            self._child(self._seconds, kind).inc(spent)
         self._deduplicated.inc(deduplicated)
+
+    def _child(self, counter: Counter, *labels: str) -> Counter:
+        """A counter under its labels: looking it up in the library takes longer than counting."""
+        key = counter, labels
+        child = self._children.get(key)
+        if child is None:
+            child = self._children[key] = counter.labels(*labels)
+        return child
 
     def exposition(self) -> bytes:
         """The text that Prometheus scrapes."""

@@ -8,8 +8,8 @@ from service import __version__
 from service.api.problems import KINDS, Problem
 from service.api.routes import ROUTES, Route
 from service.catalogue import EVALUATORS, type_name
-from service.engine.validating import Validation
 from service.core.errors import ServiceError, Unauthorized, UnknownHost
+from service.engine.validating import Validation
 
 EVERYWHERE: tuple[type[ServiceError], ...] = (Unauthorized, UnknownHost)
 

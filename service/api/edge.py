@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from time import perf_counter
 from typing import Any
 
-from service import __version__
+from service import __version__, logs
 from service.api.access import Access
 from service.api.problems import Answer, answer_to
 from service.config import Settings
@@ -15,7 +15,6 @@ from service.core.errors import ServiceError
 from service.engine.lanes import Abandoned
 from service.metrics import Metrics
 
-log = logging.getLogger("scorewright.requests")
 failures = logging.getLogger("scorewright.failures")
 
 UNMATCHED = "unmatched"
@@ -105,14 +104,14 @@ class Edge:
         known = method if method in METHODS else "other"
         self._metrics.request(known, route, status, seconds, exchange.bytes_in, exchange.bytes_out)
         if self._logs:
-            facts = {
-                "id": exchange.id.decode(),
-                "method": known,
-                "route": route,
-                "status": status,
-                "ms": round(seconds * 1000, 2),
-                "bytes_in": exchange.bytes_in,
-                "bytes_out": exchange.bytes_out,
+            logs.write(
+                "request",
+                id=exchange.id.decode(),
+                method=known,
+                route=route,
+                status=status,
+                ms=round(seconds * 1000, 2),
+                bytes_in=exchange.bytes_in,
+                bytes_out=exchange.bytes_out,
                 **exchange.facts,
-            }
-            log.info("request", extra={"facts": facts})
+            )

@@ -62,8 +62,9 @@ class Handlers:
             call.exchange.bytes_in = len(body)
             answered = await self._evaluated(body, call)
         summing = answered.run.summing
-        self._metrics.batch(summing.by_type, summing.items.statuses, answered.run.seconds, answered.run.deduplicated)
-        call.exchange.facts = {"items": len(answered.run.batch.items), "evaluations": sum(summing.by_type.values())}
+        by_type = summing.by_type()
+        self._metrics.batch(by_type, summing.items.counts(), answered.run.seconds(), answered.run.deduplicated)
+        call.exchange.facts = {"items": len(answered.run.batch.items), "evaluations": by_type.total()}
         timing = f"run;dur={answered.seconds * 1000:.1f}".encode()
         return Answer(200, answered.body, [*JSON, (b"server-timing", timing)])
 

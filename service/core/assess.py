@@ -1,6 +1,6 @@
 """One rule on one case: pick the values, judge each, combine the verdicts. Pure."""
 
-from functools import cache, lru_cache
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -8,7 +8,7 @@ from msgspec import UNSET
 
 from service.core.case import Case
 from service.core.evaluator import Evaluator, Verdict
-from service.core.outcome import Outcome, no_data
+from service.core.outcome import Outcome, Status, no_data
 from service.primitives import RuleFault
 from service.primitives.extraction import extract
 from service.primitives.jsonpath import compile_path
@@ -24,6 +24,8 @@ _MISSING = {
     "metadata": ("missing_metadata", "The item has no metadata"),
 }
 _NO_EXPECTED = "Nothing to compare with: neither the rule nor the item has `expected`"
+_NO_VALUE = "The value is null: there is nothing to judge"
+_NEGATED = {True: ", as the negated rule asks", False: ", which the negated rule does not allow"}
 _NULL = Verdict(score=0.0, fact="the value is null", actual=None)
 
 
@@ -31,143 +33,152 @@ class _Judged(NamedTuple):
     passed: bool
     score: float
     verdict: Verdict
-    place: int
+
+
+class Assessor:
+    """A rule made ready for many cases: what does not depend on the case is looked up once.
+
+    RuleFault, here or when called, where the rule cannot run.
+    """
+
+    def __init__(self, rule: Evaluator) -> None:
+        self._rule = rule
+        self._literal = rule.literal()
+        if self._literal is not UNSET and rule.path is not None:
+            raise RuleFault("invalid_params", "`path` and `actual` exclude each other: give one of them")
+        self._compares = compares(type(rule))
+        self._own_expected = getattr(rule, "expected", None)
+        self._judges_null = rule.spec.judges_null and rule.path is None
+        self._least = (rule.threshold if rule.spec.graded else 0.5) - TOLERANCE
+        self._source = attrgetter(rule.from_)
+        self._is_whole = self._literal is UNSET and rule.path is None
+        self._path = None if rule.path is None else compile_path(rule.path, rule.dialect)
+        rule.validate(self._own_expected)
+
+    def __call__(self, case: Case) -> Outcome:
+        """The outcome of the rule on a case."""
+        expected = self._own_expected
+        if expected is UNSET:
+            expected = case.expected
+            self._rule.validate(expected)
+        source = self._source(case) if self._is_whole else None
+        picked = [source] if source is not None and source is not UNSET else self.pick(case)
+        if isinstance(picked, Outcome):
+            return picked
+        if picked[0] is None and not self._judges_null and picked.count(None) == len(picked):
+            return no_data("null_value", _NO_VALUE, actual=_unwrapped(picked))
+        if self._compares and (expected is UNSET or (expected is None and not self._rule.spec.null_expected)):
+            return no_data("missing_expected", _NO_EXPECTED, actual=_unwrapped(picked))
+        if len(picked) > 1:
+            return self._several(picked, expected)
+        return self._single(picked[0], expected)
+
+    def _single(self, value: Any, expected: Any) -> Outcome:
+        verdict = self._rule.judge(value, expected)
+        passed, score, told, details = verdict.score >= self._least, verdict.score, verdict.fact, verdict.details
+        if self._rule.negate:
+            passed, score, details = not passed, 1.0 - score, (details or {}) | {"raw_score": score}
+            told += _NEGATED[passed]
+        return Outcome(
+            "passed" if passed else "failed",
+            score,
+            None,
+            told,
+            value if verdict.actual is UNSET else verdict.actual,
+            expected if verdict.expected is UNSET else verdict.expected,
+            details or {},
+        )
+
+    def pick(self, case: Case) -> list[Any] | Outcome:
+        """The values under test, at least one; or the outcome where there is none."""
+        if self._literal is not UNSET:
+            return [self._literal]
+        rule = self._rule
+        source = self._source(case)
+        if source is UNSET or (source is None and rule.from_ in ("context", "metadata")):
+            return no_data(*_MISSING[rule.from_])
+        if self._path is None:
+            return [source]
+        found = self._select(source)
+        return found[:1] if isinstance(found, list) and rule.values == "first" else found
+
+    def _select(self, document: Any) -> list[Any] | Outcome:
+        assert self._path is not None
+        source = self._rule.from_
+        if isinstance(document, str):
+            try:
+                document = _document(document)
+            except NotJson as exc:
+                return self._no_match(f"No actual value found: the {source} is a text without JSON ({exc.detail})")
+        elif document is None:
+            return no_data("null_value", f"The {source} is null: there is nothing to pick from")
+        found = self._path.select(document)
+        return found or self._no_match(f"No actual value found at {self._rule.path} in the {source}")
+
+    def _no_match(self, explanation: str) -> Outcome:
+        verdict = self._rule.on_no_match
+        if verdict == "no_data":
+            return no_data("no_match", explanation)
+        status, score = ("passed", 1.0) if verdict == "pass" else ("failed", 0.0)
+        told = f"{explanation} (on_no_match: {verdict})"
+        return Outcome(status, score, None, told, details={"code": "no_match"})  # type: ignore[arg-type]
+
+    def _judge(self, value: Any, expected: Any) -> _Judged:
+        verdict = self._rule.judge(value, expected)
+        passed = verdict.score >= self._least
+        if self._rule.negate:
+            return _Judged(not passed, 1.0 - verdict.score, verdict)
+        return _Judged(passed, verdict.score, verdict)
+
+    def _several(self, picked: list[Any], expected: Any) -> Outcome:
+        """All must satisfy: the worst value decides; any may: the best one does. A null satisfies nothing."""
+        judged = [_Judged(False, 0.0, _NULL) if value is None else self._judge(value, expected) for value in picked]
+        place = (max if self._rule.values == "any" else min)(range(len(judged)), key=lambda index: judged[index][:2])
+        passed, score, verdict = judged[place]
+        details = (verdict.details or {}) | {"decided_by": place}
+        if self._rule.negate and verdict is not _NULL:
+            details["raw_score"] = verdict.score
+        actual = [
+            value if one.verdict.actual is UNSET else one.verdict.actual
+            for one, value in zip(judged, picked, strict=True)
+        ]
+        told = self._told(judged[place], place, len(judged))
+        status: Status = "passed" if passed else "failed"
+        shown = expected if verdict.expected is UNSET else verdict.expected
+        return Outcome(status, score, None, told, actual, shown, details)
+
+    def _told(self, decisive: _Judged, place: int, count: int) -> str:
+        fact = decisive.verdict.fact
+        if self._rule.negate and decisive.verdict is not _NULL:
+            fact += _NEGATED[decisive.passed]
+        satisfied = self._rule.values == "any"
+        if decisive.passed == satisfied:
+            return f"value {place + 1} of {count}: {fact}"
+        return f"{'none' if satisfied else 'all'} of {count} values satisfy; value {place + 1}: {fact}"
 
 
 def assess(rule: Evaluator, case: Case) -> Outcome:
-    """The outcome of a rule on a case. RuleFault where the rule cannot run at all."""
-    expected = expectation(rule, case)
-    rule.validate(expected)
-    picked = _pick(rule, case)
-    if isinstance(picked, Outcome):
-        return picked
-    nulls_count = rule.spec.judges_null and rule.path is None
-    if not nulls_count and all(value is None for value in picked):
-        return no_data("null_value", "The value is null: there is nothing to judge", actual=_unwrapped(picked))
-    if compares(type(rule)) and (expected is UNSET or (expected is None and not rule.spec.null_expected)):
-        return no_data("missing_expected", _NO_EXPECTED, actual=_unwrapped(picked))
-    judged = [
-        _judge(rule, value, expected, index) if value is not None or nulls_count else _Judged(False, 0.0, _NULL, index)
-        for index, value in enumerate(picked)
-    ]
-    return _combine(rule, judged, picked, expected)
+    """The outcome of a rule on one case. RuleFault where the rule cannot run."""
+    return Assessor(rule)(case)
 
 
 def selects(rule: Evaluator, case: Case) -> bool:
-    """Whether there is a value under test."""
-    return not isinstance(_pick(rule, case), Outcome)
+    """Whether there is a value under test; RuleFault where the rule cannot run."""
+    own = getattr(rule, "expected", UNSET)
+    if own is UNSET and compares(type(rule)):
+        rule.validate(case.expected)
+    return not isinstance(Assessor(rule).pick(case), Outcome)
 
 
-def expectation(rule: Evaluator, case: Case) -> Any:
-    """What the rule compares with: its own `expected`, else the item's; UNSET where there is none."""
-    if not compares(type(rule)):
-        return UNSET
-    own = rule.expected  # type: ignore[attr-defined]
-    return case.expected if own is UNSET else own
-
-
-@cache
 def compares(kind: type[Evaluator]) -> bool:
     """Whether evaluators of this type hold the value under test against another one."""
     return "expected" in kind.__struct_fields__
-
-
-def _pick(rule: Evaluator, case: Case) -> list[Any] | Outcome:
-    literal = rule.literal()
-    if literal is not UNSET:
-        if rule.path is not None:
-            raise RuleFault("invalid_params", "`path` and `actual` exclude each other: give one of them")
-        return [literal]
-    source = getattr(case, rule.from_)
-    if source is UNSET or (source is None and rule.from_ in ("context", "metadata")):
-        return no_data(*_MISSING[rule.from_])
-    if rule.path is None:
-        return [source]
-    found = _select(rule, source)
-    if isinstance(found, Outcome):
-        return found
-    return found[:1] if rule.values == "first" else found
-
-
-def _select(rule: Evaluator, document: Any) -> list[Any] | Outcome:
-    path = compile_path(rule.path or "$", rule.dialect)
-    if isinstance(document, str):
-        try:
-            document = _document(document)
-        except NotJson as exc:
-            return _no_match(rule, f"No actual value found: the {rule.from_} is a text without JSON ({exc.detail})")
-    elif document is None:
-        return no_data("null_value", f"The {rule.from_} is null: there is nothing to pick from")
-    return path.select(document) or _no_match(rule, f"No actual value found at {rule.path} in the {rule.from_}")
 
 
 @lru_cache(maxsize=4)
 def _document(text: str) -> Any:
     """The JSON in a text: the rules of one item read the same text one after the other."""
     return extract(text, "fences").value
-
-
-def _no_match(rule: Evaluator, explanation: str) -> Outcome:
-    if rule.on_no_match == "no_data":
-        return no_data("no_match", explanation)
-    passed = rule.on_no_match == "pass"
-    return Outcome(
-        status="passed" if passed else "failed",
-        score=float(passed),
-        explanation=f"{explanation} (on_no_match: {rule.on_no_match})",
-        details={"code": "no_match"},
-    )
-
-
-def _judge(rule: Evaluator, value: Any, expected: Any, index: int) -> _Judged:
-    verdict = rule.judge(value, expected)
-    passed = verdict.score >= (rule.threshold if rule.spec.graded else 0.5) - TOLERANCE
-    if rule.negate:
-        return _Judged(not passed, 1.0 - verdict.score, verdict, index)
-    return _Judged(passed, verdict.score, verdict, index)
-
-
-def _combine(rule: Evaluator, judged: list[_Judged], picked: list[Any], expected: Any) -> Outcome:
-    """All must satisfy: the worst value decides; any may: the best one does."""
-    decisive = judged[0] if len(judged) == 1 else (max if rule.values == "any" else min)(judged, key=_rank)
-    verdict = decisive.verdict
-    details = dict(verdict.details) if verdict.details else {}
-    if rule.negate and verdict is not _NULL:
-        details["raw_score"] = verdict.score
-    if len(judged) > 1:
-        details["decided_by"] = decisive.place
-    return Outcome(
-        status="passed" if decisive.passed else "failed",
-        score=decisive.score,
-        explanation=_explain(rule, decisive, len(judged)),
-        actual=_unwrapped([_actual(one.verdict, value) for one, value in zip(judged, picked, strict=True)]),
-        expected=_shown(verdict.expected, expected),
-        details=details,
-    )
-
-
-_rank = attrgetter("passed", "score")
-
-
-def _explain(rule: Evaluator, decisive: _Judged, count: int) -> str:
-    fact = decisive.verdict.fact
-    if rule.negate and decisive.verdict is not _NULL:
-        fact += ", as the negated rule asks" if decisive.passed else ", which the negated rule does not allow"
-    if count == 1:
-        return fact
-    if decisive.passed == (rule.values == "any"):
-        return f"value {decisive.place + 1} of {count}: {fact}"
-    return f"{'none' if rule.values == 'any' else 'all'} of {count} values satisfy; value {decisive.place + 1}: {fact}"
-
-
-def _actual(verdict: Verdict, value: Any) -> Any:
-    return value if verdict.actual is UNSET else verdict.actual
-
-
-def _shown(own: Any, expected: Any) -> Any:
-    if own is not UNSET:
-        return own
-    return None if expected is UNSET else expected
 
 
 def _unwrapped(values: list[Any]) -> Any:

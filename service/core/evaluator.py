@@ -40,12 +40,14 @@ class Spec(Struct, frozen=True, kw_only=True):
     """`output: null` is a value like any other; elsewhere it is no_data."""
     null_expected: bool = False
     """`expected: null` is a value like any other; elsewhere it counts as missing."""
+    echoes: bool = False
+    """Details, or what is compared, may hold objects, lists or texts of the caller: they must be cut."""
     heavy: bool = False
     """The cost of a judgement is not bounded by a few passes over the text: never run it on the event loop."""
     revision: int = 1
 
 
-class Verdict(Struct, kw_only=True):
+class Verdict(Struct, kw_only=True, gc=False):
     """The judgement of one value.
 
     `fact` states what was seen, and is true whichever way the verdict goes: "2500 < 10000", "text contains 'x'".

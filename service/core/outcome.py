@@ -15,7 +15,7 @@ LEFT_OUT_ON_REQUEST: frozenset[Status] = frozenset({"not_graded", "no_data"})
 WORST_FIRST: tuple[Status, ...] = ("failed", "error", "pending", "not_graded", "no_data", "passed")
 
 
-class Outcome(Struct, kw_only=True):
+class Outcome(Struct, gc=False):
     """The end of one evaluation. Only `passed` and `failed` carry a score, and only they carry no reason."""
 
     status: Status
@@ -50,7 +50,9 @@ def roll_up(statuses: Collection[Status], *, ignore_not_graded: bool = False) ->
 
     With `ignore_not_graded`, evaluations that were not graded or had no data are left out, as long as one was graded.
     """
-    present = set(statuses)
-    if ignore_not_graded and present & GRADED:
-        present -= LEFT_OUT_ON_REQUEST
-    return next((status for status in WORST_FIRST if status in present), "skipped")
+    if ignore_not_graded and not GRADED.isdisjoint(statuses):
+        statuses = set(statuses) - LEFT_OUT_ON_REQUEST
+    for status in WORST_FIRST:
+        if status in statuses:
+            return status
+    return "skipped"

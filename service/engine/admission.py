@@ -47,7 +47,9 @@ def _over(pointer: str, count: int, limit: int, name: str) -> Iterator[Fault]:
 
 
 def _names(batch: Batch, names: Names) -> Iterator[Fault]:
-    yield from _repeated([item.id or str(index) for index, item in enumerate(batch.items, 1)], "/items/{}/id", "item")
+    if any(item.id is not None for item in batch.items):
+        ids = [item.id or str(index) for index, item in enumerate(batch.items, 1)]
+        yield from _repeated(ids, "/items/{}/id", "item")
     yield from _repeated([rule.id for rule in batch.evaluators], "/evaluators/{}/id", "evaluator")
     shared = {rule.id for rule in batch.evaluators}
     for index, item in enumerate(batch.items):

@@ -20,7 +20,7 @@ class Grade(Struct, frozen=True, forbid_unknown_fields=True):
     reasoning: str = ""
 
 
-class Item(Case, kw_only=True, forbid_unknown_fields=True):
+class Item(Case, kw_only=True, forbid_unknown_fields=True, gc=False):
     """One case with the rules that are its own."""
 
     id: Annotated[Name | None, Meta(description="Unique in the request; default: the 1-based position.")] = None
@@ -61,7 +61,7 @@ class Evaluation(Struct, gc=False):
     details: dict[str, Any]
 
 
-class ItemResult(Struct):
+class ItemResult(Struct, gc=False):
     """All evaluations of an item, in the order of its rules."""
 
     id: str

@@ -48,8 +48,9 @@ def evaluating(batch: Batch, limits: Limits, arrived: float, body_bytes: int, re
     pause_at = perf_counter() + SLICE_SECONDS
     for result in run.results():
         if result is not None:
-            parts.append(_encode(result))
-            size += len(parts[-1])
+            part = _encode(result)
+            size += len(part)
+            parts += (b"," if parts else b'{"results":[', part)
             if size > limits.response_bytes:
                 raise _too_large(limits)
         if result is None or perf_counter() > pause_at:
@@ -58,7 +59,7 @@ def evaluating(batch: Batch, limits: Limits, arrived: float, body_bytes: int, re
     summary = run.summing.summary(run.computed, run.deduplicated)
     if replaced:
         summary.replaced_surrogates = replaced
-    body = b'{"results":[' + b",".join(parts) + b'],"summary":' + _encode(summary) + b"}"
+    body = b"".join([*parts, b'],"summary":', _encode(summary), b"}"])
     if len(body) > limits.response_bytes:
         raise _too_large(limits)
     return Answered(body, run, perf_counter() - arrived)

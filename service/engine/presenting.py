@@ -1,6 +1,6 @@
 """Texts of an outcome, cut to what a result shows."""
 
-from typing import Any, Literal
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -10,13 +10,18 @@ from service.primitives.jsontext import render
 ECHO_CHARS = 2_000
 
 
-def presented(outcome: Outcome, echo: Literal["cut", "full"]) -> Outcome:
+def is_long(value: Any) -> bool:
+    """Whether a value may have to be cut; a glance, not a measurement."""
+    if type(value) is str:
+        return len(value) > ECHO_CHARS
+    return isinstance(value, dict | list)
+
+
+def presented(outcome: Outcome) -> Outcome:
     """The outcome with `actual`, `expected` and the texts in `details` cut; `details.truncated` names what was cut.
 
     An object or list whose JSON text is too long is shown as the beginning of that text.
     """
-    if echo == "full" or not _may_be_long(outcome):
-        return outcome
     truncated: list[str] = []
     actual = _cut(outcome.actual, "actual", truncated)
     expected = _cut(outcome.expected, "expected", truncated)
@@ -24,15 +29,6 @@ def presented(outcome: Outcome, echo: Literal["cut", "full"]) -> Outcome:
     if truncated:
         details["truncated"] = truncated
     return replace(outcome, actual=actual, expected=expected, details=details)
-
-
-def _may_be_long(outcome: Outcome) -> bool:
-    if outcome.details:
-        return True
-    return any(
-        len(value) > ECHO_CHARS if isinstance(value, str) else isinstance(value, dict | list)
-        for value in (outcome.actual, outcome.expected)
-    )
 
 
 def _cut(value: Any, name: str, truncated: list[str]) -> Any:

@@ -1,23 +1,25 @@
 """A batch, item by item: each distinct (rule, data) is judged once, within the deadline."""
 
 import logging
-from collections import defaultdict
 from collections.abc import Iterator
 from time import perf_counter
 from typing import Any
 
+from msgspec import Struct
+
+from service.catalogue import type_name
 from service.config import Limits
-from service.core.assess import assess
+from service.core.assess import Assessor
 from service.core.binding import bind
 from service.core.case import Case
 from service.core.evaluator import Evaluator
-from service.core.outcome import SKIPPED, Outcome, error, not_graded
+from service.core.outcome import SKIPPED, Outcome, Status, error, not_graded
 from service.engine.batch import Batch, Evaluation, Item, ItemResult
 from service.engine.naming import Names
-from service.engine.presenting import presented
+from service.engine.presenting import is_long, presented
 from service.engine.summing import Summing
 from service.engine.tasks import Task, Tasks
-from service.engine.vetting import vet
+from service.engine.vetting import vetted
 from service.primitives import RuleFault
 
 log = logging.getLogger("scorewright.engine")
@@ -27,7 +29,17 @@ SLICE_SECONDS = 0.005
 
 _LATE = not_graded("deadline_exceeded", "The deadline passed before this was evaluated (see deadline_ms)")
 
-Entry = tuple[str, Evaluator, Task | None]
+
+class _Entry(Struct, gc=False):
+    """A rule in its place among an item's rules: how its evaluations are called, who judges, where they count."""
+
+    name: str
+    type: str
+    label: str | None
+    weight: float
+    task: Task | None
+    statuses: list[Status]
+    scores: list[float]
 
 
 class Run:
@@ -35,97 +47,120 @@ class Run:
 
     def __init__(self, batch: Batch, names: Names, limits: Limits, deadline: float) -> None:
         self.batch = batch
-        self.summing = Summing()
-        self.seconds: defaultdict[str, float] = defaultdict(float)
+        self.deadline = deadline
+        self.summing = Summing(ignore_not_graded=batch.ignore_not_graded)
         self.computed = 0
         self.deduplicated = 0
         self._names = names
         self._limits = limits
-        self.deadline = deadline
         self._tasks = Tasks(limits)
         self._shared = self._entries(names.shared, batch.evaluators)
+        self._weights = _weights(self._shared)
         self._now = perf_counter()
         self._pause_at = self._now + SLICE_SECONDS
 
     def results(self) -> Iterator[ItemResult | None]:
         """The items' results in order; a None between them offers a pause, at least every few milliseconds of work."""
         for number, item in enumerate(self.batch.items, 1):
-            evaluations = []
             memo: dict[str, Any] = {}
-            entries = self._of(item)
-            for name, rule, task in entries:
-                outcome = self._outcome(task, item, memo) if task is not None else SKIPPED
-                evaluations.append(_evaluation(name, rule, outcome))
+            evaluations = []
+            entries, weights = self._of(item)
+            for entry in entries:
+                got = SKIPPED if entry.task is None else self._outcome(entry.task, item, memo)
+                entry.statuses.append(got.status)
+                if got.score is not None:
+                    entry.scores.append(got.score)
+                evaluations.append(_evaluation(entry, got))
                 if self._now > self._pause_at:
                     yield None
                     self._now = perf_counter()
                     self._pause_at = self._now + SLICE_SECONDS
-            weights = [rule.weight for _, rule, _ in entries]
-            yield self.summing.add(item.id or str(number), evaluations, weights, self.batch.ignore_not_graded)
+            yield self.summing.add(item.id or str(number), evaluations, weights)
             self._now = perf_counter()
 
-    def _entries(self, names: list[str], rules: list[Evaluator]) -> list[Entry]:
-        return list(zip(names, rules, self._tasks.of(rules), strict=True))
+    def seconds(self) -> dict[str, float]:
+        """Time spent judging, by type."""
+        return self._tasks.seconds()
 
-    def _of(self, item: Item) -> list[Entry]:
+    def _entries(self, names: list[str], rules: list[Evaluator]) -> list[_Entry]:
+        return [
+            self._entry(name, rule, task) for name, rule, task in zip(names, rules, self._tasks.of(rules), strict=True)
+        ]
+
+    def _entry(self, name: str, rule: Evaluator, task: Task | None) -> _Entry:
+        kind = type_name(type(rule))
+        column = self.summing.column(name, kind)
+        return _Entry(name, kind, rule.label, rule.weight, task, column.statuses, column.scores)
+
+    def _of(self, item: Item) -> tuple[list[_Entry], list[float] | None]:
+        """The rules of an item, and their weights unless they are all the same."""
         if not item.evaluators:
-            return self._shared
+            return self._shared, self._weights
         own = self._names.of(item)[len(self._shared) :]
-        return [*self._shared, *self._entries(own, item.evaluators)]
+        entries = [*self._shared, *self._entries(own, item.evaluators)]
+        return entries, _weights(entries)
 
     def _outcome(self, task: Task, item: Item, memo: dict[str, Any]) -> Outcome:
         key = task.key(item, memo)
-        outcome = task.seen.get(key)
-        if outcome is not None:
+        known = task.seen.get(key)
+        if known is not None:
             self.deduplicated += 1
-            return outcome
-        if self._now > self.deadline:
+            return known
+        started = self._now
+        if started > self.deadline:
             return _LATE
-        outcome = task.seen[key] = presented(self._compute(task, item), self.batch.echo)
+        try:
+            outcome = (task.assessor or self._bound(task, item))(item)
+        except Exception as exc:
+            outcome = error(_fault_of(task, exc))
+        if self.batch.echo == "cut" and (task.echoes or is_long(outcome.actual)):
+            outcome = presented(outcome)
+        task.seen[key] = outcome
         self.computed += 1
-        started, self._now = self._now, perf_counter()
-        self.seconds[task.type] += self._now - started
+        self._now = now = perf_counter()
+        task.seconds += now - started
         return outcome
 
-    def _compute(self, task: Task, case: Case) -> Outcome:
+    def _bound(self, task: Task, case: Case) -> Assessor:
         if task.fault is not None:
-            return error(task.fault)
-        try:
-            return assess(self._bound(task, case), case)
-        except RuleFault as fault:
-            _count_timeout(task, fault)
-            return error(fault)
-        except Exception:
-            if not task.logged:
-                log.exception("evaluator %s failed", task.type)
-                task.logged = True
-            return error(RuleFault("internal", f"The evaluator {task.type} failed; this is a fault of the service"))
+            raise task.fault
+        return vetted(bind(task.rule, case.variables, self._limits.text_chars), self._limits)
 
-    def _bound(self, task: Task, case: Case) -> Evaluator:
-        if not task.templated:
-            return task.rule
-        rule = bind(task.rule, case.variables, self._limits.text_chars)
-        vet(rule, self._limits)
-        return rule
+
+def _weights(entries: list[_Entry]) -> list[float] | None:
+    weights = [entry.weight for entry in entries]
+    return weights if len(set(weights)) > 1 else None
+
+
+def _evaluation(entry: _Entry, got: Outcome) -> Evaluation:
+    return Evaluation(
+        entry.name,
+        entry.type,
+        entry.label,
+        got.status,
+        got.score,
+        got.reason,
+        got.explanation,
+        got.actual,
+        got.expected,
+        got.details,
+    )
+
+
+def _fault_of(task: Task, exc: Exception) -> RuleFault:
+    """What to tell of a failure. A rule that ran out of time too often is given up; what nobody foresaw is logged."""
+    if isinstance(exc, RuleFault):
+        if exc.code == "regex_timeout":
+            _count_timeout(task, exc)
+        return exc
+    if not task.logged:
+        log.error("evaluator %s failed", task.type, exc_info=exc)
+        task.logged = True
+    return RuleFault("internal", f"The evaluator {task.type} failed; this is a fault of the service")
 
 
 def _count_timeout(task: Task, fault: RuleFault) -> None:
-    if fault.code == "regex_timeout":
-        task.timeouts += 1
-        if task.timeouts == MAX_TIMEOUTS:
-            task.fault = RuleFault("regex_timeout", f"{fault.detail}; {MAX_TIMEOUTS} times, so the rule was given up")
-
-
-def _evaluation(name: str, rule: Evaluator, outcome: Outcome) -> Evaluation:
-    return Evaluation(
-        name,
-        rule.__struct_config__.tag,  # type: ignore[arg-type]
-        rule.label,
-        outcome.status,
-        outcome.score,
-        outcome.reason,
-        outcome.explanation,
-        outcome.actual,
-        outcome.expected,
-        outcome.details,
-    )
+    task.timeouts += 1
+    if task.timeouts == MAX_TIMEOUTS:
+        detail = f"{fault.detail}; {MAX_TIMEOUTS} times, so the rule was given up"
+        task.assessor, task.fault = None, RuleFault("regex_timeout", detail)

@@ -1,78 +1,102 @@
 """Item results and the summary, added up as items finish."""
 
+from collections import Counter
 from math import fsum
 
 import msgspec
-from msgspec import Struct, field
 
-from service.core.outcome import GRADED, STATUSES, Status, roll_up
+from service.core.outcome import GRADED, Status, roll_up
 from service.engine.batch import Evaluation, ItemResult, Summary, Tally
 from service.primitives.stats import wilson
 
 
-class Counts(Struct):
-    """Statuses and scores met so far."""
+class Column:
+    """Statuses and scores of one evaluator, or of the items, in the order they came."""
 
-    statuses: dict[Status, int] = field(default_factory=lambda: dict.fromkeys(STATUSES, 0))
-    scores: list[float] = []
+    def __init__(self, type: str = "") -> None:  # noqa: A002
+        self.type = type
+        self.statuses: list[Status] = []
+        self.scores: list[float] = []
 
-    def add(self, status: Status, score: float | None) -> None:
-        """Count one more; only a graded one has a score."""
-        self.statuses[status] += 1
-        if score is not None:
-            self.scores.append(score)
+    def counts(self) -> Counter[Status]:
+        """How many there are of each status."""
+        return Counter(self.statuses)
 
     def tally(self) -> Tally:
         """The counts with what follows from them."""
-        graded = self.statuses["passed"] + self.statuses["failed"]
-        tally = msgspec.convert(self.statuses, Tally)
+        counts = self.counts()
+        tally = msgspec.convert(counts, Tally)
+        graded = counts["passed"] + counts["failed"]
         if graded:
             tally.score = fsum(self.scores) / graded
-            tally.pass_rate = self.statuses["passed"] / graded
-            tally.pass_rate_interval = wilson(self.statuses["passed"], graded)
+            tally.pass_rate = counts["passed"] / graded
+            tally.pass_rate_interval = wilson(counts["passed"], graded)
         return tally
 
 
 class Summing:
     """The summary of a batch in the making."""
 
-    def __init__(self) -> None:
-        self.items = Counts()
-        self.evaluators: dict[str, Counts] = {}
-        self.by_type: dict[tuple[str, Status], int] = {}
+    def __init__(self, *, ignore_not_graded: bool) -> None:
+        self.items = Column()
+        self._columns: dict[tuple[str, str], Column] = {}
+        self._ignore_not_graded = ignore_not_graded
 
-    def add(self, id: str, evaluations: list[Evaluation], weights: list[float], ignore_not_graded: bool) -> ItemResult:  # noqa: A002
-        """The result of an item, counted."""
-        for evaluation in evaluations:
-            counts = self.evaluators.get(evaluation.evaluator)
-            if counts is None:
-                counts = self.evaluators[evaluation.evaluator] = Counts()
-            counts.add(evaluation.status, evaluation.score)
-            key = (evaluation.type, evaluation.status)
-            self.by_type[key] = self.by_type.get(key, 0) + 1
-        status = roll_up({evaluation.status for evaluation in evaluations}, ignore_not_graded=ignore_not_graded)
-        score = _weighted_mean(evaluations, weights)
-        self.items.add(status, score if status in GRADED else None)
-        return ItemResult(id, status, score, evaluations)
+    def column(self, name: str, kind: str) -> Column:
+        """Where the evaluations of the rules of one name and type are counted."""
+        return self._columns.setdefault((name, kind), Column(kind))
+
+    def add(self, name: str, evaluations: list[Evaluation], weights: list[float] | None) -> ItemResult:
+        """The result of an item, counted; `weights` is None where all weigh the same."""
+        statuses = [one.status for one in evaluations]
+        scores = [one.score for one in evaluations]
+        status = roll_up(statuses, ignore_not_graded=self._ignore_not_graded)
+        score = _mean(scores, weights)
+        self.items.statuses.append(status)
+        if score is not None and status in GRADED:
+            self.items.scores.append(score)
+        return ItemResult(name, status, score, evaluations)
 
     def summary(self, computed: int, deduplicated: int) -> Summary:
         """The batch in numbers."""
-        tallies = {name: counts.tally() for name, counts in self.evaluators.items()}
         own = self.items.tally()
         return Summary(
             **{name: getattr(own, name) for name in Tally.__struct_fields__},
-            items=sum(self.items.statuses.values()),
-            evaluators=tallies,
-            evaluations=sum(self.by_type.values()),
+            items=len(self.items.statuses),
+            evaluators=self._tallies(),
+            evaluations=sum(len(column.statuses) for column in self._columns.values()),
             computed=computed,
             deduplicated=deduplicated,
         )
 
+    def by_type(self) -> Counter[tuple[str, Status]]:
+        """How many evaluations there are of each type and status."""
+        found: Counter[tuple[str, Status]] = Counter()
+        for column in self._columns.values():
+            for status, count in column.counts().items():
+                found[column.type, status] += count
+        return found
 
-def _weighted_mean(evaluations: list[Evaluation], weights: list[float]) -> float | None:
-    """Over the graded evaluations; None where none was graded."""
-    graded = [(one.score, weight) for one, weight in zip(evaluations, weights, strict=True) if one.score is not None]
+    def _tallies(self) -> dict[str, Tally]:
+        """Rules of different items may share a name, though not a type."""
+        merged: dict[str, Column] = {}
+        for (name, _), column in self._columns.items():
+            if name in merged:
+                whole = Column()
+                whole.statuses = merged[name].statuses + column.statuses
+                whole.scores = merged[name].scores + column.scores
+                merged[name] = whole
+            else:
+                merged[name] = column
+        return {name: column.tally() for name, column in merged.items()}
+
+
+def _mean(scores: list[float | None], weights: list[float] | None) -> float | None:
+    """Over the scores there are; None where there is none."""
+    if weights is None and None not in scores:
+        return fsum(scores) / len(scores)  # type: ignore[arg-type]
+    pairs = zip(scores, weights or [1.0] * len(scores), strict=True)
+    graded = [(score, weight) for score, weight in pairs if score is not None]
     if not graded:
         return None
-    total = fsum([weight for _, weight in graded])
-    return min(1.0, fsum([score * weight for score, weight in graded]) / total)
+    return min(1.0, fsum([score * weight for score, weight in graded]) / fsum([weight for _, weight in graded]))

@@ -1,5 +1,6 @@
 """Rules of a batch, told apart by what they judge: those that judge alike share one task, whatever they are called."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
@@ -8,26 +9,36 @@ from msgspec import UNSET, Struct, structs
 
 from service.catalogue import type_name
 from service.config import Limits
-from service.core.assess import compares
+from service.core.assess import Assessor, compares
 from service.core.binding import is_templated
 from service.core.case import Case
 from service.core.evaluator import Evaluator
 from service.core.outcome import Outcome
-from service.engine.vetting import vet
+from service.engine.presenting import is_long
+from service.engine.vetting import vetted
 from service.primitives import RuleFault
 
 _encode = msgspec.json.Encoder().encode
 
 
+_OUTPUT = ("output",)
+
+
 class Task(Struct):
-    """A rule, and what is known of it so far: its fault, its outcomes by the data they depend on, its timeouts."""
+    """A rule, and what is known of it so far: its outcomes by the data they depend on, its timeouts.
+
+    `assessor` is the rule made ready. It is None where the rule can never run, which `fault` explains, and where what
+    it says depends on the variables of an item. `echoes`: results may hold long texts besides the value under test.
+    """
 
     rule: Evaluator
     type: str
-    templated: bool
+    echoes: bool
     reads: tuple[str, ...]
+    assessor: Assessor | None
     fault: RuleFault | None
     seen: dict[Any, Outcome]
+    seconds: float = 0.0
     timeouts: int = 0
     logged: bool = False
 
@@ -36,8 +47,9 @@ class Task(Struct):
 
         `memo` keeps the parts of one case that have been encoded already.
         """
-        if len(self.reads) == 1:
-            return _part(case, self.reads[0], memo)
+        if self.reads == _OUTPUT:
+            output = case.output
+            return output if type(output) is str else _part(case, "output", memo)
         return tuple([_part(case, field, memo) for field in self.reads])
 
 
@@ -52,22 +64,30 @@ class Tasks:
         """A task for each rule, None for one that is not active."""
         return [self._of(rule) if rule.active else None for rule in rules]
 
+    def seconds(self) -> dict[str, float]:
+        """Time spent judging, by type."""
+        spent: defaultdict[str, float] = defaultdict(float)
+        for task in self._by_identity.values():
+            spent[task.type] += task.seconds
+        return spent
+
     def _of(self, rule: Evaluator) -> Task:
         identity = _encode(structs.replace(rule, id=None, label=None, weight=1.0))
         task = self._by_identity.get(identity)
         if task is None:
             templated = is_templated(rule)
-            fault = None if templated else self._fault(rule)
-            task = Task(rule, type_name(type(rule)), templated, _reads(rule, templated), fault, {})
+            assessor, fault = (None, None) if templated else self._ready(rule)
+            reads = _reads(rule, templated)
+            echoes = rule.spec.echoes or templated or "expected" in reads or is_long(getattr(rule, "expected", None))
+            task = Task(rule, type_name(type(rule)), echoes, reads, assessor, fault, {})
             self._by_identity[identity] = task
         return task
 
-    def _fault(self, rule: Evaluator) -> RuleFault | None:
+    def _ready(self, rule: Evaluator) -> tuple[Assessor, None] | tuple[None, RuleFault]:
         try:
-            vet(rule, self._limits)
+            return vetted(rule, self._limits), None
         except RuleFault as fault:
-            return fault
-        return None
+            return None, fault
 
 
 def _reads(rule: Evaluator, templated: bool) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from time import perf_counter
 from msgspec import Struct
 
 from service.config import Limits
-from service.core.assess import expectation, selects
+from service.core.assess import selects
 from service.core.binding import bind, is_templated
 from service.core.errors import Fault, Invalid
 from service.core.evaluator import Evaluator
@@ -14,7 +14,7 @@ from service.engine.admission import MAX_FAULTS, admit
 from service.engine.batch import Batch, Item
 from service.engine.lanes import Steps
 from service.engine.naming import Names
-from service.engine.vetting import vet
+from service.engine.vetting import vetted
 from service.primitives import RuleFault
 
 _FIELDS = {"invalid_pattern": "/pattern", "invalid_path": "/path", "invalid_schema": "/schema"}
@@ -81,7 +81,7 @@ def _looked_at(rule: Evaluator, items: Sequence[Item], limits: Limits, deadline:
         return True
     templated = is_templated(rule)
     if not templated:
-        vet(rule, limits)
+        vetted(rule, limits)
     matched = rule.path is None
     for item in items:
         if perf_counter() > deadline:
@@ -89,8 +89,7 @@ def _looked_at(rule: Evaluator, items: Sequence[Item], limits: Limits, deadline:
         bound = rule
         if templated:
             bound = bind(rule, item.variables, limits.text_chars)
-            vet(bound, limits)
-        bound.validate(expectation(bound, item))
-        matched = matched or selects(bound, item)
+            vetted(bound, limits)
+        matched = selects(bound, item) or matched
         yield
     return matched

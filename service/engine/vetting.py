@@ -1,25 +1,23 @@
-"""Whether a rule can run at all: its sizes, its path, what it compiles."""
+"""Rules made ready, within the limits."""
 
 from collections.abc import Callable
 from functools import cache
 from typing import Any, get_type_hints
 
 import msgspec
-from msgspec import UNSET, Meta
+from msgspec import Meta
 
 from service.config import Limits
+from service.core.assess import Assessor
 from service.core.evaluator import Evaluator
 from service.primitives import RuleFault
-from service.primitives.jsonpath import compile_path
 
 
-def vet(rule: Evaluator, limits: Limits) -> None:
-    """Raise RuleFault if the rule can never run."""
+def vetted(rule: Evaluator, limits: Limits) -> Assessor:
+    """The rule made ready. RuleFault if it is over a limit or can never run."""
     for name, limit in _limited_fields(type(rule)):
         _measure(name, getattr(rule, name), limit, getattr(limits, limit))
-    if rule.path is not None:
-        compile_path(rule.path, rule.dialect)
-    rule.validate(getattr(rule, "expected", UNSET))
+    return Assessor(rule)
 
 
 @cache

@@ -60,6 +60,8 @@ def decode(text: str) -> Any:
 
 def mend_surrogates(text: str) -> tuple[str, int]:
     r"""A JSON text with every escape of half a surrogate pair turned into `\ufffd`, and the number of those escapes."""
+    if "\\u" not in text:
+        return text, 0
     count = 0
 
     def mended(escape: re.Match[str]) -> str:

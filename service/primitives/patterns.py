@@ -10,6 +10,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 import re2
 import regex
+from re2 import _re2  # the public wrapper takes as long as the search itself
 
 from service.primitives import RuleFault
 from service.primitives.agreement import Agreement, agreement_on
@@ -23,6 +24,8 @@ MAX_BACKTRACKING_CHARS: Final = 100_000
 MAX_RE2_WORK: Final = 100_000_000
 RE2_MEMORY_BYTES: Final = 2 << 20
 
+_ANYWHERE: Final = _re2.RE2.Anchor.UNANCHORED
+_WHOLE: Final = _re2.RE2.Anchor.ANCHOR_BOTH
 _FLAGS: Final = {"i": regex.IGNORECASE, "m": regex.MULTILINE, "s": regex.DOTALL}
 
 
@@ -34,6 +37,7 @@ class Match(NamedTuple):
     end: int
 
 
+@lru_cache(maxsize=512)
 def compile_pattern(pattern: str, flags: str = "") -> "Pattern":
     """The pattern under flags out of i (ignore case), m (^ and $ at every line) and s (dot takes newlines).
 
@@ -59,7 +63,7 @@ class Pattern:
     def __init__(self, backtracking: "regex.Pattern[str]", linear: Any | None, agreement: Agreement) -> None:
         self._regex = backtracking
         self._re2 = linear
-        self._size: int = linear.programsize if linear else 0
+        self._size: int = linear.ProgramSize() if linear else 0
         self._agreement = agreement
 
     def find(self, text: str, *, whole: bool = False) -> Match | None:
@@ -75,7 +79,9 @@ class Pattern:
 
     def engine_for(self, text: str) -> Literal["re2", "backtracking"]:
         """The engine that answers for a text."""
-        return "backtracking" if self._for_re2(text) is None else "re2"
+        if self._re2 is None or not self._agreement.covers(text):
+            return "backtracking"
+        return "re2" if text.isascii() or self._for_re2(text) is not None else "backtracking"
 
     def is_linear(self, *, plain: bool) -> bool:
         """Whether RE2 answers for every text, or for every text that is `plain`: ASCII without control characters."""
@@ -98,10 +104,9 @@ class Pattern:
             most = MAX_RE2_WORK // self._size
             fix = f"a pattern of this size may search {most:,}. Shorten either"
             raise RuleFault("limit_exceeded", f"The text has {len(data):,} bytes; {fix}.")
-        found = self._re2.fullmatch(data) if whole else self._re2.search(data)
-        if found is None:
+        start, end = self._re2.Match(_WHOLE if whole else _ANYWHERE, data, 0, len(data))[0]
+        if start < 0:
             return None
-        start, end = found.span()
         if len(data) == len(text):
             return Match(text[start:end], start, end)
         matched = data[start:end].decode()
@@ -160,6 +165,7 @@ def _compiled_by_re2(text: str, flags: str) -> Any | None:
     options.never_capture = True
     options.max_mem = RE2_MEMORY_BYTES
     try:
-        return re2.compile(f"(?{flags}){text}" if flags else text, options)
-    except (re2.error, UnicodeEncodeError):
+        compiled = _re2.RE2((f"(?{flags}){text}" if flags else text).encode(), options)
+    except UnicodeEncodeError:
         return None
+    return compiled if compiled.ok() else None

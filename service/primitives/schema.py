@@ -28,7 +28,7 @@ MAX_MESSAGE = 300
 MAX_BACKTRACKS = 100_000
 """Steps of one pattern on one text, where a pattern needs an engine that backtracks."""
 
-MAX_BACKTRACKING_MATCHES = 2_000
+MAX_BACKTRACKING_MATCHES = 500
 """Patterns times texts for such an engine."""
 
 # Above this size jsonschema can take seconds over a schema that it refuses.
@@ -175,7 +175,7 @@ def _draft(schema: dict[str, Any] | bool) -> _Draft:
     name = schema.get("$schema", _LATEST) if isinstance(schema, dict) else _LATEST
     key = re.sub(r"^https?://", "", name).rstrip("#") if isinstance(name, str) else ""
     if key not in _DRAFTS:
-        raise _invalid(f"its $schema must be one of {', '.join(_DRAFTS)}.")
+        raise _invalid(f"its $schema must be http(s):// and one of {', '.join(_DRAFTS)}; or leave it out for the last.")
     return _DRAFTS[key]
 
 

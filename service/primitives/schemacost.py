@@ -17,15 +17,16 @@ class Bounds(NamedTuple):
     visits: int
 
 
-# Measured: a visit costs about 20 ns, remembered for recursion 100 ns, and 15 us where it must also tell what is left over.
-PLAIN = Bounds(10_000, 100_000_000)
-RECURSIVE = Bounds(100_000, 10_000_000)
-RECURSIVE_UNEVALUATED = Bounds(1_500, 200_000)
+# A validator lets no other thread run, so each bound stands for about half a second. Measured: a visit costs 10 to
+# 20 ns; in recursion 100 ns, and 15 us where a schema depends on what others leave over.
+PLAIN = Bounds(10_000, 40_000_000)
+RECURSIVE = Bounds(100_000, 5_000_000)
+RECURSIVE_UNEVALUATED = Bounds(1_500, 40_000)
 
-MAX_PATTERN_STEPS = 500_000_000
+MAX_PATTERN_STEPS = 100_000_000
 """Pattern instructions times characters of the value's texts."""
 
-MAX_EXPLANATION = 1_000_000
+MAX_EXPLANATION = 500_000
 """Values copied into errors, where each error counts as fifty."""
 
 
@@ -68,7 +69,7 @@ class SchemaCost:
         self.cost = self._total()
 
     def check(self, extent: Extent) -> None:
-        """Raise RuleFault for a value so large that checking it could take seconds."""
+        """Raise RuleFault for a value so large that checking it could take a second or more."""
         visits = extent.values * self.cost.schemas
         if visits > self._bounds.visits:
             raise RuleFault(

@@ -122,7 +122,7 @@ class _Builder:
         """The schema referred to; for a dynamic reference each that it could lead to, whatever led there."""
         try:
             resolved = scope.lookup(reference)
-        except (Unresolvable, LookupError, TypeError, ValueError):
+        except (Unresolvable, AttributeError, LookupError, TypeError, ValueError):
             raise RuleFault(
                 "invalid_schema",
                 f"The schema refers to {reference[:80]!r}, which is not inside it; no other document is ever fetched, "
@@ -146,7 +146,10 @@ class _Builder:
             pending.extend((sub, self._inner(scope, sub)) for _, _, sub in subschemas(schema))
 
     def _inner(self, scope: Any, schema: dict[str, Any]) -> Any:
-        return scope.in_subresource(self._specification.create_resource(schema))
+        try:
+            return scope.in_subresource(self._specification.create_resource(schema))
+        except (AttributeError, ValueError):
+            raise RuleFault("invalid_schema", "The schema has an $id that is no URI; mend it or drop it.") from None
 
 
 def _patterns(schema: dict[str, Any]) -> list[str]:

@@ -13,7 +13,7 @@ MAX_MARKS = 128
 """Combining marks in a row: ordering them takes quadratic time. The stream-safe form of UAX #15 has at most 30."""
 
 SHOWN_CHARS = 200
-HINT_CHARS = 10_000
+HINT_CHARS = 300
 
 _MANY_MARKS = regex.compile(rf"\p{{M}}{{{MAX_MARKS + 1}}}")
 _UNSPACED_SCRIPTS = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"

@@ -86,6 +86,7 @@ class JsonDiff(Evaluator, frozen=True):
 
     spec = Spec(
         family="json",
+        echoes=True,
         graded=True,
         judges_null=True,
         null_expected=True,
@@ -134,6 +135,7 @@ class ListContains(Evaluator, frozen=True):
 
     spec = Spec(
         family="lists",
+        echoes=True,
         graded=True,
         heavy=True,
         examples=(

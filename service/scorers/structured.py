@@ -34,6 +34,7 @@ class ValidJson(Evaluator, frozen=True):
 
     spec = Spec(
         family="json",
+        echoes=True,
         judges_null=True,
         heavy=True,
         examples=(
@@ -74,6 +75,7 @@ class JsonSchema(Evaluator, frozen=True):
 
     spec = Spec(
         family="json",
+        echoes=True,
         judges_null=True,
         heavy=True,
         examples=(
@@ -119,6 +121,7 @@ class JsonKeys(Evaluator, frozen=True):
 
     spec = Spec(
         family="json",
+        echoes=True,
         judges_null=True,
         heavy=True,
         examples=(

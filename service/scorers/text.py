@@ -9,11 +9,20 @@ from service.core.evaluator import HEAVY, Evaluator, Example, Expected, Spec, Ve
 from service.primitives import RuleFault
 from service.primitives.jsontext import as_text
 from service.primitives.patterns import compile_pattern
-from service.primitives.text import caseless, fold, has_word, nfc, quote
+from service.primitives.text import caseless, fold, has_word, hint_of_difference, nfc, quote
 from service.primitives.units import count
 
 CHEAP_PATTERN_CHARS = 100
 MAX_KEYWORD_WORK = 50_000_000
+
+_COUNTED = {
+    "characters": "characters",
+    "words": "words (white space)",
+    "unicode_words": "words (UAX #29)",
+    "graphemes": "graphemes",
+    "bytes": "bytes",
+    "sentences": "sentences (UAX #29)",
+}
 
 Size = Annotated[int, Meta(ge=0)]
 CaseSensitive = Annotated[bool, Meta(description="false: both sides are case-folded, so STRASSE is straße.")]
@@ -51,7 +60,7 @@ class Contains(Evaluator, frozen=True):
         text, wanted = as_text(value), as_text(expected)
         if self._holds(text, wanted):
             return Verdict(score=1.0, fact=f"text contains {quote(wanted)}")
-        hint = " (it does, letter case aside)" if self.case_sensitive and fold(wanted) in fold(text) else ""
+        hint = hint_of_difference(text, wanted, str.__contains__) if self.case_sensitive else ""
         return Verdict(score=0.0, fact=f"text does not contain {quote(wanted)}{hint}")
 
     def _holds(self, text: str, wanted: str) -> bool:
@@ -153,11 +162,16 @@ class Length(Evaluator, frozen=True):
         within = (self.min is None or size >= self.min) and (self.max is None or size <= self.max)
         return Verdict(
             score=float(within),
-            fact=f"{size} {self.unit}{_method(self.unit)}, {self._bounds(size)}",
+            fact=f"{size} {_COUNTED[self.unit]}, {self._bounds(size)}",
             actual=size,
-            expected={"min": self.min, "max": self.max},
+            expected=self._allowed(),
             details={"unit": self.unit},
         )
+
+    def _allowed(self) -> str:
+        if self.min is None:
+            return f"≤ {self.max}"
+        return f"≥ {self.min}" if self.max is None else f"{self.min} to {self.max}"
 
     def _bounds(self, size: int) -> str:
         if self.min is not None and size < self.min:
@@ -177,6 +191,7 @@ class Keywords(Evaluator, frozen=True):
 
     spec = Spec(
         family="text",
+        echoes=True,
         examples=(
             Example(
                 params={"keywords": "Acme, Widget Pro"}, case=Case(output="The widget pro ships."), status="passed"
@@ -230,10 +245,6 @@ class Keywords(Evaluator, frozen=True):
 
     def _normal(self, text: str) -> str:
         return nfc(text) if self.case_sensitive else caseless(text)
-
-
-def _method(unit: str) -> str:
-    return {"words": " (white space)", "unicode_words": " (UAX #29)", "sentences": " (UAX #29)"}.get(unit, "")
 
 
 def _named(what: str, words: list[str]) -> str:

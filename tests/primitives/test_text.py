@@ -127,7 +127,7 @@ def test_cutting(text: str, limit: int) -> None:
         (" jon", "jon", "white space"),
         ("cafe\u0301", "café", "nfc"),
         ("a", "b", ""),
-        ("a" * 20_000, "A" * 20_000, ""),
+        ("a" * 400, "A" * 400, ""),
     ],
 )
 def test_hints(text: str, wanted: str, hint: str) -> None:

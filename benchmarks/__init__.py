@@ -1,0 +1,1 @@
+"""Speed as ratios: the service beside a bare application and beside peers, in one run on one machine."""
