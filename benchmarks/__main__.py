@@ -21,7 +21,7 @@ def main() -> int:
     comparisons = [
         *in_process.compare(),
         against_bare.compare(),
-        against_autoevals_service.compare(),
+        *against_autoevals_service.compare(),
         latency.compare(),
     ]
     LAST.write_bytes(_record(comparisons))

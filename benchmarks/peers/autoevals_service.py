@@ -3,30 +3,38 @@
 
 from typing import Any, Literal
 
-from autoevals.json import ValidJSON
+from autoevals.json import JSONDiff, ValidJSON
 from autoevals.string import Levenshtein
 from autoevals.value import ExactMatch
 from fastapi import FastAPI
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, Field
 
 from benchmarks.peers.serving import serve
 
-Type = Literal["levenshtein", "exact_match", "valid_json"]
+Type = Literal["levenshtein", "exact_match", "valid_json", "json_diff"]
 
-_SCORERS = {"levenshtein": Levenshtein(), "exact_match": ExactMatch(), "valid_json": ValidJSON()}
+_SCORERS = {
+    "levenshtein": Levenshtein(),
+    "exact_match": ExactMatch(),
+    "valid_json": ValidJSON(),
+    "json_diff": JSONDiff(),
+}
 
 
 class Item(BaseModel):
     """One output with the answer that was expected."""
 
     output: str
-    expected: str
+    expected: Any
 
 
 class Rule(BaseModel):
-    """A scorer by name."""
+    """A scorer by name; `schema` is for valid_json."""
+
+    model_config = ConfigDict(populate_by_name=True)
 
     type: Type
+    json_schema: dict[str, Any] | None = Field(None, alias="schema")
 
 
 class Batch(BaseModel):
@@ -75,26 +83,26 @@ async def evaluate(batch: Batch) -> Results:
 
 
 def _item_result(name: str, item: Item, rules: list[Rule]) -> ItemResult:
-    evaluations = [_evaluation(rule.type, item) for rule in rules]
+    evaluations = [_evaluation(rule, item) for rule in rules]
     passed = all(one.status == "passed" for one in evaluations)
     score = sum(one.score for one in evaluations) / len(evaluations)
     return ItemResult(id=name, status="passed" if passed else "failed", score=score, evaluations=evaluations)
 
 
-def _evaluation(kind: Type, item: Item) -> Evaluation:
-    # A second argument would be taken for the schema.
-    compared = () if kind == "valid_json" else (item.expected,)
-    scored = _SCORERS[kind].eval(item.output, *compared)
+def _evaluation(rule: Rule, item: Item) -> Evaluation:
+    # Its second argument is the schema, whatever its name says.
+    other = rule.json_schema if rule.type == "valid_json" else item.expected
+    scored = _SCORERS[rule.type].eval(item.output, *([] if other is None else [other]))
     return Evaluation(
-        evaluator=kind,
-        type=kind,
+        evaluator=rule.type,
+        type=rule.type,
         label=None,
         status="passed" if scored.score >= 0.5 else "failed",
         score=scored.score,
         reason=None,
         explanation=f"{scored.name}: {scored.score:.4g}",
         actual=item.output,
-        expected=compared[0] if compared else None,
+        expected=None if rule.type == "valid_json" else item.expected,
         details=scored.metadata,
     )
 

@@ -29,5 +29,9 @@ def is_number(value: Any) -> TypeGuard[int | float]:
 
 
 def within(one: int | float, other: int | float, tolerance: float) -> bool:
-    """Whether two numbers are at most `tolerance` apart, compared exactly."""
-    return abs(Fraction(one) - Fraction(other)) <= Fraction(tolerance)
+    """Whether two numbers are at most `tolerance` apart, as the decimals they are written: 1.1 and 1 by 0.1."""
+    return abs(_decimal(one) - _decimal(other)) <= _decimal(tolerance)
+
+
+def _decimal(value: int | float) -> Fraction:
+    return Fraction(value) if isinstance(value, int) else Fraction(repr(value))

@@ -2,7 +2,6 @@
 
 import unicodedata
 from collections.abc import Callable, Collection
-from functools import lru_cache
 from typing import Literal
 
 import regex
@@ -15,12 +14,17 @@ MAX_MARKS = 128
 SHOWN_CHARS = 200
 HINT_CHARS = 300
 
-_MANY_MARKS = regex.compile(rf"\p{{M}}{{{MAX_MARKS + 1}}}")
-_UNSPACED_SCRIPTS = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
-_UNSPACED = regex.compile(f"[{_UNSPACED_SCRIPTS}]")
-_SPACED_WORD = rf"[\w--[{_UNSPACED_SCRIPTS}]]"
+DIRECT_TRIES = 100
+
+_MARKS = regex.compile(r"[\p{M}\uFF9E\uFF9F]++")
+_UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
+_SPACED_WORD = rf"(?:(?!{_UNSPACED})\w)"
+_START_SIGN, _END_SIGN = "\ud800", "\ud801"
+_START = regex.compile(rf"(?!{_END_SIGN})(?:\A|(?={_UNSPACED})|(?<!{_SPACED_WORD}{_END_SIGN}?))")
+_END = regex.compile(rf"(?!\p{{M}})(?:(?<={_UNSPACED})|(?!{_SPACED_WORD}))")
+# All but a mark alone between two letters or digits, and a minus before a number.
 _PUNCTUATION = regex.compile(
-    r"(?<![\p{L}\p{N}])\p{P}+|\p{P}+(?![\p{L}\p{N}])|(?<=[\p{L}\p{N}])\p{P}{2,}(?=[\p{L}\p{N}])"
+    r"(?! (?<=[\p{L}\p{N}]) . (?=[\p{L}\p{N}]) | (?<![\p{L}\p{N}]) - (?=\p{N}) ) \p{P}", regex.VERBOSE | regex.DOTALL
 )
 
 
@@ -44,7 +48,8 @@ def caseless(text: str) -> str:
 def normalize(text: str, forms: Collection[str]) -> str:
     """The text in the forms named: nfc or nfkc, then without punctuation, then with single spaces and none at its ends.
 
-    Punctuation stays where it stands alone between two letters or digits: "(2.75)" is 2.75, "don't" is itself.
+    Punctuation stays where it stands alone between two letters or digits, as does a minus before a number: "(2.75)" is
+    2.75, "don't" and "-5" are themselves.
     """
     if "nfkc" in forms:
         text = _normal("NFKC", text)
@@ -61,14 +66,17 @@ def has_word(text: str, word: str) -> bool:
     Scripts written without spaces have no edge to respect: a word is found inside running Chinese. A combining mark
     belongs to the character before it.
     """
-    return bool(word) and _word_pattern(word).search(text) is not None
+    start = text.find(word) if word else -1
+    for _ in range(DIRECT_TRIES):
+        if start < 0 or (_START.match(text, start) and _END.match(text, start + len(word))):
+            return start >= 0
+        start = text.find(word, start + 1)
+    return f"{_START_SIGN}{_signed(word).strip(_START_SIGN + _END_SIGN)}{_END_SIGN}" in _signed(text)
 
 
-@lru_cache(maxsize=2048)
-def _word_pattern(word: str) -> "regex.Pattern[str]":
-    before = "" if _UNSPACED.match(word[0]) else f"(?<!{_SPACED_WORD})"
-    after = "" if _UNSPACED.match(word[-1]) else f"(?!{_SPACED_WORD})"
-    return regex.compile(rf"{before}{regex.escape(word)}(?!\p{{M}}){after}", regex.V1)
+def _signed(text: str) -> str:
+    """The text with a sign wherever a whole word may end or start: one search then finds it between two signs."""
+    return _START.sub(_START_SIGN, _END.sub(_END_SIGN, text))
 
 
 def cut(text: str, limit: int) -> str:
@@ -103,7 +111,7 @@ def hint_of_difference(text: str, wanted: str, holds: Callable[[str, str], bool]
 def _normal(form: Literal["NFC", "NFD", "NFKC"], text: str) -> str:
     if text.isascii():
         return text
-    if _MANY_MARKS.search(text):
+    if any(len(run) > MAX_MARKS for run in _MARKS.findall(text)):
         detail = f"the text has over {MAX_MARKS} combining marks in a row, too many to bring them in order"
         raise RuleFault("limit_exceeded", detail)
     return unicodedata.normalize(form, text)

@@ -51,9 +51,40 @@ def test_units_are_ordered(text: str) -> None:
     assert count(text, "words") <= count(text, "characters")
 
 
-def test_sentences_of_a_long_text_are_refused() -> None:
-    with pytest.raises(RuleFault, match="10,000"):
-        count("A. " * 4_000, "sentences")
+@pytest.mark.parametrize(
+    ("text", "unit", "size"),
+    [
+        ("🇩🇪" * 200_000, "graphemes", 200_000),
+        ("🇩" * 200_001, "graphemes", 100_001),
+        (" " * 400_000, "sentences", 0),
+        ("a." + " " * 400_000 + "B", "sentences", 2),
+        ("a." + ")" * 400_000, "sentences", 1),
+        ("A. 1" * 100_000, "sentences", 100_001),
+        ("\n" * 400_000, "sentences", 0),
+        ("今天" * 200_000, "unicode_words", 400_000),
+    ],
+)
+def test_long_texts_are_counted_in_linear_time(text: str, unit: Unit, size: int) -> None:
+    assert count(text, unit) == size
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("", 0),
+        ("No end", 1),
+        ("Is it 3.5? Yes.", 2),
+        ("U.S.A. is big. Ok", 2),
+        ("One. two", 1),
+        ('Wait... what? "Yes." he said.', 2),
+        ('He said "Go." Then left.', 2),
+        ("今天天气很好。我们走吧！", 2),
+        ("a\r\n\r\nb\u2029c", 3),
+        ("One.\u0301 Two\u00ad.", 2),
+    ],
+)
+def test_sentences_by_the_rules_of_uax_29(text: str, size: int) -> None:
+    assert count(text, "sentences") == size
 
 
 def plain_distance(one: str, other: str) -> int:
@@ -138,8 +169,16 @@ def test_what_is_a_number(value: object, is_one: bool) -> None:
 
 @given(NUMBERS, NUMBERS, st.floats(0, 1e6))
 def test_within_is_exact_and_symmetric(one: float, other: float, tolerance: float) -> None:
-    assert within(one, other, tolerance) == (abs(Fraction(one) - Fraction(other)) <= Fraction(tolerance))
+    a, b, allowed = (Fraction(repr(number)) for number in (one, other, tolerance))
+    assert within(one, other, tolerance) == within(other, one, tolerance) == (abs(a - b) <= allowed)
     assert within(one, one, 0)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "tolerance", "holds"), [(1.1, 1, 0.1, True), (0.3, 0.1, 0.2, True), (1.11, 1, 0.1, False)]
+)
+def test_within_is_what_the_decimals_say(one: float, other: float, tolerance: float, holds: bool) -> None:
+    assert within(one, other, tolerance) is holds
 
 
 @given(

@@ -3,6 +3,7 @@
 import unicodedata
 
 import pytest
+import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,6 +46,33 @@ def test_whole_words(text: str, word: str, found: bool) -> None:
     assert has_word(text, word) is found
 
 
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("a" * 1_000_000, "a" * 500_000),
+        ("a" * 1_000_000, "a"),
+        ("ab" * 500_000, "ab" * 1_000),
+        ("e\u0301" * 300_000, "e"),
+    ],
+)
+def test_hostile_words_are_searched_in_linear_time(text: str, word: str) -> None:
+    assert not has_word(text, word)
+    assert has_word(f"{text} {word}", word)
+
+
+UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
+CHARACTERS = "ab_ +下ก\u0e31\u0301\u200dé"
+
+
+@given(st.text(CHARACTERS, max_size=8), st.text(CHARACTERS, min_size=1, max_size=3), st.sampled_from([1, 120]))
+def test_whole_words_are_those_of_look_arounds(text: str, word: str, times: int) -> None:
+    before = "" if regex.match(UNSPACED, word[0]) else rf"(?<!(?!{UNSPACED})\w)"
+    after = "" if regex.match(UNSPACED, word[-1]) else rf"(?!(?!{UNSPACED})\w)"
+    pattern = rf"{before}{regex.escape(word)}(?!\p{{M}}){after}"
+    for long in (text * times, word * times + text, f"a{word}" * times + text):
+        assert has_word(long, word) == bool(regex.search(pattern, long))
+
+
 @given(st.text(), st.text(min_size=1))
 def test_a_whole_word_is_in_the_text(text: str, word: str) -> None:
     if has_word(text, word):
@@ -73,6 +101,8 @@ def test_canonically_equivalent_texts_agree_without_case(text: str) -> None:
         ("well-known", ["punctuation"], "well-known"),
         ("“quoted”", ["punctuation"], "quoted"),
         ("...", ["punctuation"], ""),
+        ("-5", ["punctuation"], "-5"),
+        ("(-5), 3-4 - 7!", ["punctuation"], "-5 3-4  7"),
         ("  a \n b ", ["whitespace"], "a b"),
         ("a , b", ["punctuation", "whitespace"], "a b"),
         ("cafe\u0301", ["nfc"], "café"),
@@ -99,6 +129,8 @@ def test_the_order_in_which_forms_are_named_does_not_matter(text: str) -> None:
 
 @pytest.mark.parametrize("act", [nfc, caseless, lambda text: normalize(text, ["nfkc"])])
 def test_a_pile_of_combining_marks_is_refused(act: object) -> None:
+    with pytest.raises(RuleFault):
+        act("a" + "\uff9e\u0315" * 200_000)  # type: ignore[operator]
     with pytest.raises(RuleFault) as caught:
         act("a" + "\u0300\u0316" * 200_000)  # type: ignore[operator]
     assert caught.value.code == "limit_exceeded"
