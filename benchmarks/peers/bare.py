@@ -12,7 +12,8 @@ import msgspec
 
 from benchmarks.peers.serving import serve
 from service.core.evaluator import Evaluator
-from service.engine.batch import Batch, Evaluation, ItemResult, Results, Summary, Tally
+from service.core.outcome import Evaluation
+from service.engine.batch import Batch, ItemResult, Results, Summary, Tally
 from service.primitives.stats import wilson
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]

@@ -8,7 +8,7 @@ from msgspec import UNSET
 
 from service.core.case import Case
 from service.core.evaluator import Evaluator, Verdict
-from service.core.outcome import Outcome, Status, no_data
+from service.core.outcome import Evaluation, Status
 from service.primitives import RuleFault
 from service.primitives.extraction import extract
 from service.primitives.jsonpath import compile_path
@@ -43,6 +43,9 @@ class Assessor:
 
     def __init__(self, rule: Evaluator) -> None:
         self._rule = rule
+        self._type = str(rule.__struct_config__.tag)
+        self._name = rule.id or self._type
+        self._label = rule.label
         self._literal = rule.literal()
         if self._literal is not UNSET and rule.path is not None:
             raise RuleFault("invalid_params", "`path` and `actual` exclude each other: give one of them")
@@ -55,7 +58,7 @@ class Assessor:
         self._path = None if rule.path is None else compile_path(rule.path, rule.dialect)
         rule.validate(self._own_expected)
 
-    def __call__(self, case: Case) -> Outcome:
+    def __call__(self, case: Case) -> Evaluation:
         """The outcome of the rule on a case."""
         expected = self._own_expected
         if expected is UNSET:
@@ -63,46 +66,40 @@ class Assessor:
             self._rule.validate(expected)
         source = self._source(case) if self._is_whole else None
         picked = [source] if source is not None and source is not UNSET else self.pick(case)
-        if isinstance(picked, Outcome):
+        if isinstance(picked, Evaluation):
             return picked
         if picked[0] is None and not self._judges_null and picked.count(None) == len(picked):
-            return no_data("null_value", _NO_VALUE, actual=_unwrapped(picked))
+            return self._no_data("null_value", _NO_VALUE, _unwrapped(picked))
         if self._compares and (expected is UNSET or (expected is None and not self._rule.spec.null_expected)):
-            return no_data("missing_expected", _NO_EXPECTED, actual=_unwrapped(picked))
+            return self._no_data("missing_expected", _NO_EXPECTED, _unwrapped(picked))
         if len(picked) > 1:
             return self._several(picked, expected)
         return self._single(picked[0], expected)
 
-    def _single(self, value: Any, expected: Any) -> Outcome:
+    def _single(self, value: Any, expected: Any) -> Evaluation:
         verdict = self._rule.judge(value, expected)
         passed, score, told, details = verdict.score >= self._least, verdict.score, verdict.fact, verdict.details
         if self._rule.negate:
             passed, score, details = not passed, 1.0 - score, (details or {}) | {"raw_score": score}
             told += _NEGATED[passed]
-        return Outcome(
-            "passed" if passed else "failed",
-            score,
-            None,
-            told,
-            value if verdict.actual is UNSET else verdict.actual,
-            expected if verdict.expected is UNSET else verdict.expected,
-            details or {},
-        )
+        actual = value if verdict.actual is UNSET else verdict.actual
+        shown = expected if verdict.expected is UNSET else verdict.expected
+        return self._graded(passed, score, told, actual, shown, details or {})
 
-    def pick(self, case: Case) -> list[Any] | Outcome:
+    def pick(self, case: Case) -> list[Any] | Evaluation:
         """The values under test, at least one; or the outcome where there is none."""
         if self._literal is not UNSET:
             return [self._literal]
         rule = self._rule
         source = self._source(case)
         if source is UNSET or (source is None and rule.from_ in ("context", "metadata")):
-            return no_data(*_MISSING[rule.from_])
+            return self._no_data(*_MISSING[rule.from_])
         if self._path is None:
             return [source]
         found = self._select(source)
         return found[:1] if isinstance(found, list) and rule.values == "first" else found
 
-    def _select(self, document: Any) -> list[Any] | Outcome:
+    def _select(self, document: Any) -> list[Any] | Evaluation:
         assert self._path is not None
         source = self._rule.from_
         if isinstance(document, str):
@@ -111,17 +108,26 @@ class Assessor:
             except NotJson as exc:
                 return self._no_match(f"No actual value found: the {source} is a text without JSON ({exc.detail})")
         elif document is None:
-            return no_data("null_value", f"The {source} is null: there is nothing to pick from")
+            return self._no_data("null_value", f"The {source} is null: there is nothing to pick from")
         found = self._path.select(document)
         return found or self._no_match(f"No actual value found at {self._rule.path} in the {source}")
 
-    def _no_match(self, explanation: str) -> Outcome:
+    def _no_match(self, explanation: str) -> Evaluation:
         verdict = self._rule.on_no_match
         if verdict == "no_data":
-            return no_data("no_match", explanation)
-        status, score = ("passed", 1.0) if verdict == "pass" else ("failed", 0.0)
+            return self._no_data("no_match", explanation)
+        passed = verdict == "pass"
         told = f"{explanation} (on_no_match: {verdict})"
-        return Outcome(status, score, None, told, details={"code": "no_match"})  # type: ignore[arg-type]
+        return self._graded(passed, float(passed), told, None, None, {"code": "no_match"})
+
+    def _no_data(self, reason: str, explanation: str, actual: Any = None) -> Evaluation:
+        return self._rule.ungraded("no_data", reason, explanation, actual)
+
+    def _graded(
+        self, passed: bool, score: float, told: str, actual: Any, expected: Any, details: dict[str, Any]
+    ) -> Evaluation:
+        status: Status = "passed" if passed else "failed"
+        return Evaluation(self._name, self._type, self._label, status, score, None, told, actual, expected, details)
 
     def _judge(self, value: Any, expected: Any) -> _Judged:
         verdict = self._rule.judge(value, expected)
@@ -130,7 +136,7 @@ class Assessor:
             return _Judged(not passed, 1.0 - verdict.score, verdict)
         return _Judged(passed, verdict.score, verdict)
 
-    def _several(self, picked: list[Any], expected: Any) -> Outcome:
+    def _several(self, picked: list[Any], expected: Any) -> Evaluation:
         """All must satisfy: the worst value decides; any may: the best one does. A null satisfies nothing."""
         judged = [_Judged(False, 0.0, _NULL) if value is None else self._judge(value, expected) for value in picked]
         place = (max if self._rule.values == "any" else min)(range(len(judged)), key=lambda index: judged[index][:2])
@@ -143,9 +149,8 @@ class Assessor:
             for one, value in zip(judged, picked, strict=True)
         ]
         told = self._told(judged[place], place, len(judged))
-        status: Status = "passed" if passed else "failed"
         shown = expected if verdict.expected is UNSET else verdict.expected
-        return Outcome(status, score, None, told, actual, shown, details)
+        return self._graded(passed, score, told, actual, shown, details)
 
     def _told(self, decisive: _Judged, place: int, count: int) -> str:
         fact = decisive.verdict.fact
@@ -157,7 +162,7 @@ class Assessor:
         return f"{'none' if satisfied else 'all'} of {count} values satisfy; value {place + 1}: {fact}"
 
 
-def assess(rule: Evaluator, case: Case) -> Outcome:
+def assess(rule: Evaluator, case: Case) -> Evaluation:
     """The outcome of a rule on one case. RuleFault where the rule cannot run."""
     return Assessor(rule)(case)
 
@@ -167,7 +172,7 @@ def selects(rule: Evaluator, case: Case) -> bool:
     own = getattr(rule, "expected", UNSET)
     if own is UNSET and compares(type(rule)):
         rule.validate(case.expected)
-    return not isinstance(Assessor(rule).pick(case), Outcome)
+    return not isinstance(Assessor(rule).pick(case), Evaluation)
 
 
 def compares(kind: type[Evaluator]) -> bool:

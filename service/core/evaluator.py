@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from msgspec import UNSET, Meta, Struct
 
 from service.core.case import Case
-from service.core.outcome import Status
+from service.core.outcome import Evaluation, Status
 
 Family = Literal["text", "json", "numbers", "lists"]
 Source = Literal["output", "input", "expected", "context", "metadata"]
@@ -120,6 +120,11 @@ class Evaluator(
     def literal(self) -> Any:
         """The value under test where the rule itself holds it, else UNSET."""
         return UNSET
+
+    def ungraded(self, status: Status, reason: str | None, explanation: str, actual: Any = None) -> Evaluation:
+        """An evaluation by this rule that has no score."""
+        kind = str(self.__struct_config__.tag)
+        return Evaluation(self.id or kind, kind, self.label, status, None, reason, explanation, actual)
 
     def judge(self, value: Any, expected: Any) -> Verdict:
         """Judge one value; `expected` is UNSET where the rule compares with nothing."""

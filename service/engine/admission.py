@@ -73,11 +73,11 @@ def _repeated(
         seen.add(name)
 
 
-def _unknown(item: Item, pointer: str, names: list[str]) -> Iterator[Fault]:
+def _unknown(item: Item, pointer: str, names: set[str | None]) -> Iterator[Fault]:
     for field in ("grades", "replies"):
         for name in getattr(item, field):
             if name not in names:
-                detail = f"No evaluator of this item has the id {name!r}{nearest(name, names)}"
+                detail = f"No evaluator of this item has the id {name!r}{nearest(name, sorted(filter(None, names)))}"
                 yield Fault(f"{pointer}/{field}/{escape(name)}", "unknown_id", detail)
 
 

@@ -7,9 +7,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from service.catalogue import Rule
 from service.core.case import Case
 from service.core.evaluator import Name
-from service.core.outcome import Status
+from service.core.outcome import Evaluation, Score, Status
 
-Score = Annotated[float, Meta(ge=0, le=1)]
 Interval = Annotated[tuple[float, float], Meta(description="Wilson, 95 %.")]
 
 
@@ -44,21 +43,6 @@ class Batch(Struct, kw_only=True, forbid_unknown_fields=True):
         False
     )
     echo: Annotated[Literal["cut", "full"], Meta(description="cut: texts in results end at 2,000 characters.")] = "cut"
-
-
-class Evaluation(Struct, gc=False):
-    """The outcome of one rule on one item."""
-
-    evaluator: str
-    type: str
-    label: str | None
-    status: Status
-    score: Score | None
-    reason: str | None
-    explanation: str
-    actual: Any
-    expected: Any
-    details: dict[str, Any]
 
 
 class ItemResult(Struct, gc=False):

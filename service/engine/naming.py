@@ -2,13 +2,15 @@
 
 from collections.abc import Collection, Iterator, Sequence
 
+from msgspec.structs import replace
+
 from service.catalogue import type_name
 from service.core.evaluator import Evaluator
 from service.engine.batch import Batch, Item
 
 
 class Names:
-    """The evaluator ids of a batch; a name that is made never collides with one that was given."""
+    """Gives every rule of a batch an id; one that is made never collides with one that was given."""
 
     def __init__(self, batch: Batch) -> None:
         self._given = {rule.id for rule in batch.evaluators if rule.id is not None}
@@ -16,20 +18,23 @@ class Names:
             if item.evaluators:
                 self._given.update(rule.id for rule in item.evaluators if rule.id is not None)
         self.shared = list(_named(batch.evaluators, self._given))
+        self._taken = {*self._given, *(rule.id for rule in self.shared)}
 
-    def of(self, item: Item) -> list[str]:
-        """The ids of all rules of an item: the request's first, then its own."""
-        if not item.evaluators:
-            return self.shared
-        return [*self.shared, *_named(item.evaluators, {*self._given, *self.shared})]
+    def own(self, item: Item) -> list[Evaluator]:
+        """The rules of an item itself, each with its id."""
+        return list(_named(item.evaluators, self._taken))
+
+    def of(self, item: Item) -> set[str | None]:
+        """The ids of all rules of an item."""
+        return {rule.id for rule in (*self.shared, *self.own(item))}
 
 
-def _named(rules: Sequence[Evaluator], taken: Collection[str]) -> Iterator[str]:
+def _named(rules: Sequence[Evaluator], taken: Collection[str | None]) -> Iterator[Evaluator]:
     made: set[str] = set()
     counts: dict[str, int] = {}
     for rule in rules:
         if rule.id is not None:
-            yield rule.id
+            yield rule
             continue
         kind = type_name(type(rule))
         name = kind
@@ -37,4 +42,4 @@ def _named(rules: Sequence[Evaluator], taken: Collection[str]) -> Iterator[str]:
             counts[kind] = counts.get(kind, 1) + 1
             name = f"{kind}-{counts[kind]}"
         made.add(name)
-        yield name
+        yield replace(rule, id=name)

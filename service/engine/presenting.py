@@ -1,10 +1,10 @@
-"""Texts of an outcome, cut to what a result shows."""
+"""Texts of an evaluation, cut to what a result shows."""
 
 from typing import Any
 
 from msgspec.structs import replace
 
-from service.core.outcome import Outcome
+from service.core.outcome import Evaluation
 from service.primitives.jsontext import render
 
 ECHO_CHARS = 2_000
@@ -17,18 +17,18 @@ def is_long(value: Any) -> bool:
     return isinstance(value, dict | list)
 
 
-def presented(outcome: Outcome) -> Outcome:
-    """The outcome with `actual`, `expected` and the texts in `details` cut; `details.truncated` names what was cut.
+def presented(evaluation: Evaluation) -> Evaluation:
+    """The evaluation with `actual`, `expected` and the texts in `details` cut; `details.truncated` names what was cut.
 
     An object or list whose JSON text is too long is shown as the beginning of that text.
     """
     truncated: list[str] = []
-    actual = _cut(outcome.actual, "actual", truncated)
-    expected = _cut(outcome.expected, "expected", truncated)
-    details = {name: _cut_inside(value, name, truncated) for name, value in outcome.details.items()}
+    actual = _cut(evaluation.actual, "actual", truncated)
+    expected = _cut(evaluation.expected, "expected", truncated)
+    details = {name: _cut_inside(value, name, truncated) for name, value in evaluation.details.items()}
     if truncated:
         details["truncated"] = truncated
-    return replace(outcome, actual=actual, expected=expected, details=details)
+    return replace(evaluation, actual=actual, expected=expected, details=details)
 
 
 def _cut(value: Any, name: str, truncated: list[str]) -> Any:

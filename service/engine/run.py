@@ -6,6 +6,7 @@ from time import perf_counter
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from service.catalogue import type_name
 from service.config import Limits
@@ -13,8 +14,8 @@ from service.core.assess import Assessor
 from service.core.binding import bind
 from service.core.case import Case
 from service.core.evaluator import Evaluator
-from service.core.outcome import SKIPPED, Outcome, Status, error, not_graded
-from service.engine.batch import Batch, Evaluation, Item, ItemResult
+from service.core.outcome import Evaluation, Status
+from service.engine.batch import Batch, Item, ItemResult
 from service.engine.naming import Names
 from service.engine.presenting import is_long, presented
 from service.engine.summing import Summing
@@ -27,16 +28,13 @@ log = logging.getLogger("scorewright.engine")
 MAX_TIMEOUTS = 5
 SLICE_SECONDS = 0.005
 
-_LATE = not_graded("deadline_exceeded", "The deadline passed before this was evaluated (see deadline_ms)")
+_LATE = "The deadline passed before this was evaluated (see deadline_ms)"
 
 
 class _Entry(Struct, gc=False):
-    """A rule in its place among an item's rules: how its evaluations are called, who judges, where they count."""
+    """A rule in its place among an item's rules: who judges, and where its evaluations are counted."""
 
-    name: str
-    type: str
-    label: str | None
-    weight: float
+    rule: Evaluator
     task: Task | None
     statuses: list[Status]
     scores: list[float]
@@ -54,7 +52,7 @@ class Run:
         self._names = names
         self._limits = limits
         self._tasks = Tasks(limits)
-        self._shared = self._entries(names.shared, batch.evaluators)
+        self._shared = self._entries(names.shared)
         self._weights = _weights(self._shared)
         self._now = perf_counter()
         self._pause_at = self._now + SLICE_SECONDS
@@ -66,11 +64,11 @@ class Run:
             evaluations = []
             entries, weights = self._of(item)
             for entry in entries:
-                got = SKIPPED if entry.task is None else self._outcome(entry.task, item, memo)
+                got = self._evaluation(entry, item, memo)
                 entry.statuses.append(got.status)
                 if got.score is not None:
                     entry.scores.append(got.score)
-                evaluations.append(_evaluation(entry, got))
+                evaluations.append(got)
                 if self._now > self._pause_at:
                     yield None
                     self._now = perf_counter()
@@ -82,44 +80,47 @@ class Run:
         """Time spent judging, by type."""
         return self._tasks.seconds()
 
-    def _entries(self, names: list[str], rules: list[Evaluator]) -> list[_Entry]:
-        return [
-            self._entry(name, rule, task) for name, rule, task in zip(names, rules, self._tasks.of(rules), strict=True)
-        ]
+    def _entries(self, rules: list[Evaluator]) -> list[_Entry]:
+        return [self._entry(rule, task) for rule, task in zip(rules, self._tasks.of(rules), strict=True)]
 
-    def _entry(self, name: str, rule: Evaluator, task: Task | None) -> _Entry:
-        kind = type_name(type(rule))
-        column = self.summing.column(name, kind)
-        return _Entry(name, kind, rule.label, rule.weight, task, column.statuses, column.scores)
+    def _entry(self, rule: Evaluator, task: Task | None) -> _Entry:
+        column = self.summing.column(str(rule.id), type_name(type(rule)))
+        return _Entry(rule, task, column.statuses, column.scores)
 
     def _of(self, item: Item) -> tuple[list[_Entry], list[float] | None]:
         """The rules of an item, and their weights unless they are all the same."""
         if not item.evaluators:
             return self._shared, self._weights
-        own = self._names.of(item)[len(self._shared) :]
-        entries = [*self._shared, *self._entries(own, item.evaluators)]
+        entries = [*self._shared, *self._entries(self._names.own(item))]
         return entries, _weights(entries)
 
-    def _outcome(self, task: Task, item: Item, memo: dict[str, Any]) -> Outcome:
+    def _evaluation(self, entry: _Entry, item: Item, memo: dict[str, Any]) -> Evaluation:
+        task = entry.task
+        if task is None:
+            return entry.rule.ungraded("skipped", None, "The rule is not active")
         key = task.key(item, memo)
         known = task.seen.get(key)
         if known is not None:
             self.deduplicated += 1
-            return known
+            return known if task.rule is entry.rule else _renamed(known, entry.rule)
         started = self._now
         if started > self.deadline:
-            return _LATE
-        try:
-            outcome = (task.assessor or self._bound(task, item))(item)
-        except Exception as exc:
-            outcome = error(_fault_of(task, exc))
-        if self.batch.echo == "cut" and (task.echoes or is_long(outcome.actual)):
-            outcome = presented(outcome)
-        task.seen[key] = outcome
+            return entry.rule.ungraded("not_graded", "deadline_exceeded", _LATE)
+        evaluation = task.seen[key] = self._judged(task, item)
         self.computed += 1
         self._now = now = perf_counter()
         task.seconds += now - started
-        return outcome
+        return evaluation if task.rule is entry.rule else _renamed(evaluation, entry.rule)
+
+    def _judged(self, task: Task, item: Item) -> Evaluation:
+        try:
+            evaluation = (task.assessor or self._bound(task, item))(item)
+        except Exception as exc:
+            fault = _fault_of(task, exc)
+            return task.rule.ungraded("error", fault.code, fault.detail)
+        if self.batch.echo == "cut" and (task.echoes or is_long(evaluation.actual)):
+            return presented(evaluation)
+        return evaluation
 
     def _bound(self, task: Task, case: Case) -> Assessor:
         if task.fault is not None:
@@ -128,23 +129,13 @@ class Run:
 
 
 def _weights(entries: list[_Entry]) -> list[float] | None:
-    weights = [entry.weight for entry in entries]
+    weights = [entry.rule.weight for entry in entries]
     return weights if len(set(weights)) > 1 else None
 
 
-def _evaluation(entry: _Entry, got: Outcome) -> Evaluation:
-    return Evaluation(
-        entry.name,
-        entry.type,
-        entry.label,
-        got.status,
-        got.score,
-        got.reason,
-        got.explanation,
-        got.actual,
-        got.expected,
-        got.details,
-    )
+def _renamed(evaluation: Evaluation, rule: Evaluator) -> Evaluation:
+    """The evaluation of a rule that judges alike, under this rule's name."""
+    return replace(evaluation, evaluator=rule.id, label=rule.label)
 
 
 def _fault_of(task: Task, exc: Exception) -> RuleFault:

@@ -5,8 +5,8 @@ from math import fsum
 
 import msgspec
 
-from service.core.outcome import GRADED, Status, roll_up
-from service.engine.batch import Evaluation, ItemResult, Summary, Tally
+from service.core.outcome import GRADED, Evaluation, Status, roll_up
+from service.engine.batch import ItemResult, Summary, Tally
 from service.primitives.stats import wilson
 
 

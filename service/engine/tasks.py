@@ -13,7 +13,7 @@ from service.core.assess import Assessor, compares
 from service.core.binding import is_templated
 from service.core.case import Case
 from service.core.evaluator import Evaluator
-from service.core.outcome import Outcome
+from service.core.outcome import Evaluation
 from service.engine.presenting import is_long
 from service.engine.vetting import vetted
 from service.primitives import RuleFault
@@ -37,7 +37,7 @@ class Task(Struct):
     reads: tuple[str, ...]
     assessor: Assessor | None
     fault: RuleFault | None
-    seen: dict[Any, Outcome]
+    seen: dict[Any, Evaluation]
     seconds: float = 0.0
     timeouts: int = 0
     logged: bool = False

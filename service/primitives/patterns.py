@@ -29,6 +29,9 @@ _WHOLE: Final = _re2.RE2.Anchor.ANCHOR_BOTH
 _FLAGS: Final = {"i": regex.IGNORECASE, "m": regex.MULTILINE, "s": regex.DOTALL}
 
 
+Engine = Literal["re2", "backtracking"]
+
+
 class Match(NamedTuple):
     """Where a pattern matched: `text` is what stands between the code points `start` and `end`."""
 
@@ -72,16 +75,18 @@ class Pattern:
         Faults with `limit_exceeded` where the text is too long for the pattern, with `regex_timeout` where backtracking
         would take over 50 ms.
         """
+        return self.search(text, whole=whole)[0]
+
+    def search(self, text: str, *, whole: bool = False) -> tuple[Match | None, Engine]:
+        """What `find` finds, and the engine that found it."""
         data = self._for_re2(text)
         if data is None:
-            return self._find_by_regex(text, whole=whole)
-        return self._find_by_re2(text, data, whole=whole)
+            return self._find_by_regex(text, whole=whole), "backtracking"
+        return self._find_by_re2(text, data, whole=whole), "re2"
 
-    def engine_for(self, text: str) -> Literal["re2", "backtracking"]:
+    def engine_for(self, text: str) -> Engine:
         """The engine that answers for a text."""
-        if self._re2 is None or not self._agreement.covers(text):
-            return "backtracking"
-        return "re2" if text.isascii() or self._for_re2(text) is not None else "backtracking"
+        return "backtracking" if self._for_re2(text) is None else "re2"
 
     def is_linear(self, *, plain: bool) -> bool:
         """Whether RE2 answers for every text, or for every text that is `plain`: ASCII without control characters."""

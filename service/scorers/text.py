@@ -116,8 +116,8 @@ class Regex(Evaluator, frozen=True):
         if self.trim:
             text = text.strip()
         pattern = compile_pattern(self.pattern, "".join(self.flags))
-        match = pattern.find(text, whole=self.mode == "fullmatch")
-        details = {"engine": pattern.engine_for(text)}
+        match, engine = pattern.search(text, whole=self.mode == "fullmatch")
+        details = {"engine": engine}
         subject = "all of the text" if self.mode == "fullmatch" else "text"
         if match is None:
             fact = f"{subject} does not match {quote(self.pattern)}: {quote(text)}"
