@@ -13,7 +13,7 @@ from autoevals.string import Levenshtein as TheirLevenshtein
 
 from benchmarks import workload
 from benchmarks.comparison import Comparison, interleaved
-from service.core.assess import assess
+from service.core.assess import Assessor
 from service.core.case import Case
 from service.core.evaluator import Evaluator
 from service.scorers.graded import JsonDiff, Levenshtein, ListContains
@@ -70,17 +70,18 @@ def _compared(contest: Contest) -> Comparison:
 
 def _check(contest: Contest) -> None:
     for case in contest.cases:
-        own = assess(contest.rule, case).score
+        own = Assessor(contest.rule)(case).score
         other = contest.peer(case.output, case.expected).score
         if own is None or not isclose(own, other, abs_tol=1e-9):
             raise RuntimeError(f"{contest.name}: {own} here, {other} by autoevals, on {case}")
 
 
 def _ours(contest: Contest) -> float:
+    assess = Assessor(contest.rule)
     started = process_time()
     for _ in range(contest.passes):
         for case in contest.cases:
-            assess(contest.rule, case)
+            assess(case)
     return _microseconds_each(started, contest)
 
 

@@ -8,10 +8,12 @@ from typing import Any
 
 import uvicorn
 import yaml
+from msgspec import structs
 
 from service import __version__, catalogue, config, logs
 from service.api.document import document
 from service.app import build, tune
+from service.core.evaluator import Evaluator
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -74,7 +76,7 @@ def _openapi(_: argparse.Namespace) -> int:
 def _catalogue(_: argparse.Namespace) -> int:
     for kind in catalogue.EVALUATORS:
         entry = catalogue.entry(kind)
-        own = [name for name in entry.parameters["properties"] if name in kind.__annotations__ or name == "from"]
+        own = [field.encode_name for field in structs.fields(kind) if field.name not in Evaluator.__struct_fields__]
         print(f"{entry.type:<20} {entry.purpose}\n{'':<20} {', '.join(own)}")
     return 0
 

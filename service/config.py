@@ -36,7 +36,6 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     schema_bytes: Annotated[Count, Meta(description="A JSON Schema as JSON text.")] = 64 * 1024
     keywords: Annotated[Count, Meta(description="Keywords of one rule.")] = 1_000
     json_depth: Annotated[int, Meta(ge=1, le=200, description="Nesting of the body and of JSON found in texts.")] = 200
-    judge_calls: Annotated[Count, Meta(description="Calls of judges a request may cause.")] = 5_000
     deadline_ms: Annotated[Count, Meta(description="Deadline of a request that names none.")] = 30_000
     max_deadline_ms: Annotated[Count, Meta(description="The longest deadline a request may name.")] = 600_000
     waiting_requests: Annotated[Count, Meta(description="Large requests in work or waiting; past it 429.")] = 64

@@ -16,11 +16,13 @@ class Access:
         self._hosts = None if hosts is None else {host.lower().encode() for host in hosts}
         self._keys = [key.encode() for key in settings.api_keys]
 
-    def check(self, path: str, headers: dict[bytes, bytes]) -> None:
+    def check(self, path: str, headers: list[tuple[bytes, bytes]]) -> None:
         """Raise UnknownHost or Unauthorized."""
-        if self._hosts is not None and _hostname(headers.get(b"host", b"")) not in self._hosts:
-            raise UnknownHost("The Host header is none of the names served here (SCOREWRIGHT_ALLOWED_HOSTS)")
-        if self._keys and path not in OPEN_PATHS and not self._is_known(headers.get(b"authorization", b"")):
+        if self._hosts is not None:
+            hosts = [_hostname(value) for name, value in headers if name == b"host"]
+            if len(hosts) != 1 or hosts[0] not in self._hosts:
+                raise UnknownHost("The Host header is none of the names served here (SCOREWRIGHT_ALLOWED_HOSTS)")
+        if self._keys and path not in OPEN_PATHS and not self._is_known(dict(headers).get(b"authorization", b"")):
             raise Unauthorized(
                 "Send a key that is served here: Authorization: Bearer ...", {"WWW-Authenticate": "Bearer"}
             )

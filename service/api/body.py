@@ -14,6 +14,7 @@ from service.engine.lanes import Abandoned
 
 INLINE_BYTES = 64 * 1024
 MAX_WINDOW_BYTES = 8 * 1024 * 1024
+MAX_MEMBERS = 64
 CODINGS = "gzip, zstd, identity"
 
 Receive = Callable[[], Awaitable[Any]]
@@ -119,7 +120,7 @@ def inflate(wire: bytes, coding: bytes, limit: int) -> bytes | None:
 def _gunzip(wire: bytes, limit: int) -> bytes | None:
     parts: list[bytes] = []
     left = limit
-    while wire:
+    while wire and len(parts) < MAX_MEMBERS:
         member = zlib.decompressobj(wbits=31)
         parts.append(member.decompress(wire, left + 1))
         left -= len(parts[-1])
@@ -128,6 +129,8 @@ def _gunzip(wire: bytes, limit: int) -> bytes | None:
         if not member.eof:
             raise zlib.error("it is cut short")
         wire = member.unused_data
+    if wire:
+        raise zlib.error(f"it has more than {MAX_MEMBERS} members")
     return b"".join(parts)
 
 

@@ -1,6 +1,5 @@
 """The outermost layer: request ids, access, metrics and a log line for whatever comes in, matched by a route or not."""
 
-import logging
 import re
 import secrets
 from collections.abc import Awaitable, Callable
@@ -14,8 +13,6 @@ from service.config import Settings
 from service.core.errors import ServiceError
 from service.engine.lanes import Abandoned
 from service.metrics import Metrics
-
-failures = logging.getLogger("scorewright.failures")
 
 UNMATCHED = "unmatched"
 METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD"})
@@ -88,15 +85,12 @@ class Edge:
 
     async def _serve(self, scope: Scope, receive: Receive, exchange: Exchange) -> None:
         try:
-            self._access.check(scope["path"], exchange.headers)
+            self._access.check(scope["path"], scope["headers"])
             await self._app(scope, receive, exchange.send)
         except ServiceError as error:
             await exchange.answer(answer_to(error, scope["path"]))
         except Abandoned:
             exchange.status = exchange.status or CLIENT_CLOSED
-        except Exception as error:
-            failures.exception("request %s failed", exchange.id.decode())
-            await exchange.answer(answer_to(error, scope["path"]))
 
     def _record(self, method: str, route: str, exchange: Exchange) -> None:
         seconds = perf_counter() - exchange.started

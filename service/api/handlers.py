@@ -13,7 +13,7 @@ from service.api.edge import Exchange
 from service.api.limits import in_force
 from service.api.problems import Answer
 from service.config import Settings
-from service.core.errors import Invalid, NotFound, TooLarge
+from service.core.errors import Invalid, NotFound
 from service.engine.batch import Batch
 from service.engine.evaluating import Answered, evaluating, is_light
 from service.engine.lanes import Lane, Steps, drain
@@ -139,11 +139,7 @@ class Handlers:
 
     def _trial(self, body: bytes) -> Steps[Answer]:
         trial, _ = decode(body, PathTrial, self._limits.json_depth)
-        selected = encode((yield from trying(trial, self._limits)))
-        if len(selected) > self._limits.response_bytes:
-            allowed = f"{self._limits.response_bytes:,} bytes (response_bytes at /v1/limits)"
-            raise TooLarge(f"The answer is over the limit of {allowed}")
-        return Answer(200, selected, JSON)
+        return Answer(200, encode((yield from trying(trial, self._limits))), JSON)
 
     async def _in_lane(self, steps: Steps[T], call: Call) -> T:
         return await self._lane.run(steps, call.receive)

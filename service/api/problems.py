@@ -38,7 +38,6 @@ KINDS: dict[type[ServiceError], Kind] = {
     errors.UnknownHost: Kind(421, "unknown_host", "This host is not served"),
     errors.Invalid: Kind(422, "invalid", "The body does not have the right shape"),
     errors.Overloaded: Kind(429, "overloaded", "Too many requests are waiting"),
-    errors.NotReady: Kind(503, "not_ready", "Something needed is missing"),
 }
 METHOD = Kind(405, "method_not_allowed", "The method is not allowed here")
 INTERNAL = Kind(500, "internal", "A fault of the service")

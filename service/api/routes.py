@@ -1,5 +1,6 @@
 """The route table: HTTP and the API's description both read it."""
 
+import logging
 from collections.abc import Awaitable, Callable
 from typing import Any, Literal
 
@@ -130,6 +131,8 @@ ROUTES = (
     ),
 )
 
+log = logging.getLogger("scorewright.failures")
+
 CLIENT_CLOSED = Answer(499, b"", [])
 
 
@@ -151,6 +154,9 @@ async def _answer(route: Route, handlers: Handlers, call: Call) -> Answer:
         return answer_to(error, call.path)
     except Abandoned:
         return CLIENT_CLOSED
+    except Exception as error:
+        log.exception("request %s failed", call.exchange.id.decode())
+        return answer_to(error, call.path)
 
 
 def respond(answer: Answer) -> Response[bytes]:

@@ -13,8 +13,11 @@ from service.primitives import RuleFault
 from service.primitives.extraction import extract
 from service.primitives.jsonpath import compile_path
 from service.primitives.jsontext import NotJson
+from service.primitives.sizes import exceeds
 
 TOLERANCE = 1e-9
+MAX_PICKED_VALUES = 10_000
+MAX_PICKED_CHARS = 1_000_000
 
 _MISSING = {
     "output": ("no_output", "No output to evaluate"),
@@ -99,6 +102,10 @@ class Assessor:
         found = self._select(source)
         return found[:1] if isinstance(found, list) and rule.values == "first" else found
 
+    def selects(self, case: Case) -> bool:
+        """Whether there is a value under test."""
+        return not isinstance(self.pick(case), Evaluation)
+
     def _select(self, document: Any) -> list[Any] | Evaluation:
         assert self._path is not None
         source = self._rule.from_
@@ -110,6 +117,9 @@ class Assessor:
         elif document is None:
             return self._no_data("null_value", f"The {source} is null: there is nothing to pick from")
         found = self._path.select(document)
+        if len(found) > MAX_PICKED_VALUES or (len(found) > 1 and exceeds(found, MAX_PICKED_CHARS)):
+            allowed = f"{MAX_PICKED_VALUES:,} values and {MAX_PICKED_CHARS:,} characters"
+            raise RuleFault("limit_exceeded", f"The path picks {len(found):,} values; a rule may pick {allowed}")
         return found or self._no_match(f"No actual value found at {self._rule.path} in the {source}")
 
     def _no_match(self, explanation: str) -> Evaluation:
@@ -130,18 +140,21 @@ class Assessor:
         return Evaluation(self._name, self._type, self._label, status, score, None, told, actual, expected, details)
 
     def _judge(self, value: Any, expected: Any) -> _Judged:
+        if value is None:
+            return _Judged(False, 0.0, _NULL)
         verdict = self._rule.judge(value, expected)
-        passed = verdict.score >= self._least
-        if self._rule.negate:
-            return _Judged(not passed, 1.0 - verdict.score, verdict)
-        return _Judged(passed, verdict.score, verdict)
+        passed, score = verdict.score >= self._least, verdict.score
+        return _Judged(not passed, 1.0 - score, verdict) if self._rule.negate else _Judged(passed, score, verdict)
 
     def _several(self, picked: list[Any], expected: Any) -> Evaluation:
         """All must satisfy: the worst value decides; any may: the best one does. A null satisfies nothing."""
-        judged = [_Judged(False, 0.0, _NULL) if value is None else self._judge(value, expected) for value in picked]
+        # A path may pick one value in many places: it is judged once.
+        distinct = {id(value): value for value in picked}
+        verdicts = {key: self._judge(value, expected) for key, value in distinct.items()}
+        judged = [verdicts[id(value)] for value in picked]
         place = (max if self._rule.values == "any" else min)(range(len(judged)), key=lambda index: judged[index][:2])
         passed, score, verdict = judged[place]
-        details = (verdict.details or {}) | {"decided_by": place}
+        details = (verdict.details or {}) | {"decided_by": place + 1}
         if self._rule.negate and verdict is not _NULL:
             details["raw_score"] = verdict.score
         actual = [
@@ -162,19 +175,6 @@ class Assessor:
         return f"{'none' if satisfied else 'all'} of {count} values satisfy; value {place + 1}: {fact}"
 
 
-def assess(rule: Evaluator, case: Case) -> Evaluation:
-    """The outcome of a rule on one case. RuleFault where the rule cannot run."""
-    return Assessor(rule)(case)
-
-
-def selects(rule: Evaluator, case: Case) -> bool:
-    """Whether there is a value under test; RuleFault where the rule cannot run."""
-    own = getattr(rule, "expected", UNSET)
-    if own is UNSET and compares(type(rule)):
-        rule.validate(case.expected)
-    return not isinstance(Assessor(rule).pick(case), Evaluation)
-
-
 def compares(kind: type[Evaluator]) -> bool:
     """Whether evaluators of this type hold the value under test against another one."""
     return "expected" in kind.__struct_fields__
@@ -184,6 +184,11 @@ def compares(kind: type[Evaluator]) -> bool:
 def _document(text: str) -> Any:
     """The JSON in a text: the rules of one item read the same text one after the other."""
     return extract(text, "fences").value
+
+
+def forget_documents() -> None:
+    """Keep nothing of the texts that paths have read."""
+    _document.cache_clear()
 
 
 def _unwrapped(values: list[Any]) -> Any:

@@ -12,9 +12,10 @@ from service.primitives.jsontext import as_text
 from service.primitives.patterns import escape
 from service.primitives.text import cut
 
-TEMPLATED = ("expected", "actual", "keywords", "criteria", "prefix", "pattern")
+TEMPLATED = ("expected", "actual", "keywords", "pattern")
 
-_PLACEHOLDER = re.compile(r"\{\{\s*([\w.-]+)\s*\}\}")
+_PLACEHOLDER = re.compile(r"\{\{\s*([^{}\s](?:[^{}]*[^{}\s])?)\s*\}\}")
+_NAME = re.compile(r"[\w.-]+")
 
 
 def is_templated(rule: Evaluator) -> bool:
@@ -25,7 +26,8 @@ def is_templated(rule: Evaluator) -> bool:
 def bind(rule: Evaluator, variables: dict[str, Any] | None, max_chars: int) -> Evaluator:
     """The rule with every `{{name}}` filled in; inside `pattern` a variable stands for its literal text.
 
-    A variable that is not a text is filled in as its JSON text, and what was filled in is not filled again. RuleFault
+    An `expected` or `actual` that is one `{{name}}` and no more becomes the variable itself; elsewhere a variable that
+    is no text is filled in as its JSON text. What was filled in is not filled again. RuleFault
     unknown_variable names the one that is missing; limit_exceeded: a parameter would grow beyond `max_chars`.
     """
     changed = {}
@@ -33,7 +35,8 @@ def bind(rule: Evaluator, variables: dict[str, Any] | None, max_chars: int) -> E
         value = getattr(rule, name, None)
         if _holds_placeholder(value):
             filling = _Filling(variables or {}, max_chars, escape if name == "pattern" else str)
-            changed[name] = filling.of(value)
+            alone = _alone(value) if name in ("expected", "actual") else None
+            changed[name] = filling.value(alone) if alone else filling.of(value)
     return replace(rule, **changed)
 
 
@@ -43,6 +46,12 @@ def _holds_placeholder(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return any(map(_holds_placeholder, value))
     return isinstance(value, dict) and any(map(_holds_placeholder, value.values()))
+
+
+def _alone(value: Any) -> str | None:
+    """The name in a text that is one placeholder and no more."""
+    found = _PLACEHOLDER.fullmatch(value) if isinstance(value, str) else None
+    return found[1] if found else None
 
 
 class _Filling:
@@ -62,14 +71,21 @@ class _Filling:
             return {key: self.of(one) for key, one in value.items()}
         return value
 
+    def value(self, name: str) -> Any:
+        """The variable itself."""
+        if name in self._variables:
+            return self._variables[name]
+        known = cut(", ".join(sorted(self._variables)[:10]) or "none", 200)
+        told = (
+            f"{{{{{cut(name, 100)}}}}} is not among the item's variables ({known}); template: false leaves braces alone"
+        )
+        raise RuleFault("unknown_variable", told)
+
     def _replacement(self, found: re.Match[str]) -> str:
         name = found[1]
-        if name not in self._variables:
-            known = ", ".join(sorted(self._variables)[:10]) or "none"
-            raise RuleFault(
-                "unknown_variable", f"{{{{{cut(name, 100)}}}}} is not among the item's variables ({cut(known, 200)})"
-            )
-        text = self._quoted(as_text(self._variables[name]))
+        if name not in self._variables and not _NAME.fullmatch(name):
+            return found[0]
+        text = self._quoted(as_text(self.value(name)))
         self._left -= len(text)
         if self._left < 0:
             raise RuleFault(

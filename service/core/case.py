@@ -4,10 +4,8 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-SOURCES = ("output", "input", "expected", "context", "metadata")
 
-
-class Case(Struct, kw_only=True, forbid_unknown_fields=True, gc=False):
+class Case(Struct, kw_only=True, forbid_unknown_fields=True, gc=False, omit_defaults=True):
     """One output with whatever is known around it. An absent key means "not given", which is not the same as null."""
 
     output: Annotated[Any, Meta(description="What the system under test answered: any JSON.")] = UNSET

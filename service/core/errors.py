@@ -9,8 +9,7 @@ ServiceError
 ├── TooLarge           more bytes than a limit allows
 ├── UnsupportedMedia   a content type or coding that is not read
 ├── Invalid            JSON of the wrong shape: every fault with its place
-├── Overloaded         too much waits already
-└── NotReady           something the request needs is missing
+└── Overloaded         too much waits already
 """
 
 from collections.abc import Mapping
@@ -75,7 +74,3 @@ class Invalid(ServiceError):
 
 class Overloaded(ServiceError):
     """Too much waits already."""
-
-
-class NotReady(ServiceError):
-    """Something the request needs is missing."""

@@ -17,7 +17,10 @@ HEAVY = 10**9
 NonEmpty = Annotated[str, Meta(min_length=1)]
 Name = Annotated[str, Meta(min_length=1, max_length=256)]
 
-Expected = Annotated[Any, Meta(description="What to compare with; default: the item's `expected`.")]
+Expected = Annotated[
+    Any,
+    Meta(description="What to compare with; default: the item's `expected`.", extra={"limit": "text_chars"}),
+]
 
 
 class Example(Struct, frozen=True, kw_only=True):
@@ -107,7 +110,8 @@ class Evaluator(
     def validate(self, expected: Any) -> None:
         """Raise RuleFault for what shows only when the rule is compiled or its fields are compared.
 
-        `expected` is what it compares with, UNSET where there is nothing or it is not known yet.
+        `expected` is what it compares with: UNSET where there is nothing or it is not known yet, None for a rule that
+        compares with nothing.
         """
 
     def passes(self, *, plain: bool) -> int:  # noqa: ARG002
@@ -127,5 +131,5 @@ class Evaluator(
         return Evaluation(self.id or kind, kind, self.label, status, None, reason, explanation, actual)
 
     def judge(self, value: Any, expected: Any) -> Verdict:
-        """Judge one value; `expected` is UNSET where the rule compares with nothing."""
+        """Judge one value; `expected` is None where the rule compares with nothing."""
         raise NotImplementedError

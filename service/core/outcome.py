@@ -1,4 +1,4 @@
-"""How an evaluation ended. The seven statuses are known here and nowhere else."""
+"""How an evaluation ended: the seven statuses, what each carries, and how they roll up."""
 
 from collections.abc import Collection
 from typing import Annotated, Any, Literal, get_args
@@ -18,7 +18,7 @@ WORST_FIRST: tuple[Status, ...] = ("failed", "error", "pending", "not_graded", "
 class Evaluation(Struct, gc=False):
     """The outcome of one rule on one item.
 
-    Only `passed` and `failed` carry a score, and only they carry no reason.
+    Only `passed` and `failed` carry a score; every other status but `skipped` carries a reason why there is none.
     """
 
     evaluator: str

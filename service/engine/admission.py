@@ -9,6 +9,7 @@ from service.core.errors import Fault, Invalid
 from service.engine.batch import Batch, Item
 from service.engine.naming import Names
 from service.primitives.pointer import escape, nearest
+from service.primitives.text import cut
 
 MAX_FAULTS = 100
 
@@ -18,9 +19,8 @@ def admit(batch: Batch, names: Names, limits: Limits, body_bytes: int) -> None:
 
     `body_bytes` is the size of the body it came in: no text can have more characters than that.
     """
-    faults = list(islice(_counts(batch, limits), MAX_FAULTS)) or list(
-        islice(chain(_names(batch, names), _texts(batch, limits, body_bytes)), MAX_FAULTS)
-    )
+    found = chain(_counts(batch, limits), _names(batch, names), _texts(batch, limits, body_bytes))
+    faults = list(islice(found, MAX_FAULTS))
     if faults:
         raise Invalid(faults)
 
@@ -77,7 +77,8 @@ def _unknown(item: Item, pointer: str, names: set[str | None]) -> Iterator[Fault
     for field in ("grades", "replies"):
         for name in getattr(item, field):
             if name not in names:
-                detail = f"No evaluator of this item has the id {name!r}{nearest(name, sorted(filter(None, names)))}"
+                hint = nearest(name, sorted(filter(None, names)))
+                detail = f"No evaluator of this item has the id {cut(name, 100)!r}{hint}"
                 yield Fault(f"{pointer}/{field}/{escape(name)}", "unknown_id", detail)
 
 

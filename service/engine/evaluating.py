@@ -1,20 +1,25 @@
 """POST /v1/evaluations from a decoded batch to the bytes of its answer, in steps."""
 
+from collections.abc import Iterator
 from time import perf_counter
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from service.config import Limits
+from service.core.assess import forget_documents
 from service.core.errors import TooLarge
-from service.core.evaluator import HEAVY
+from service.core.evaluator import HEAVY, Evaluator
 from service.engine.admission import admit
-from service.engine.batch import Batch
+from service.engine.batch import Batch, ItemResult
 from service.engine.lanes import Steps
 from service.engine.naming import Names
 from service.engine.run import SLICE_SECONDS, Run
+from service.primitives.sizes import exceeds
 
 INLINE_EVALUATIONS = 500
+INLINE_RULES = 10
 INLINE_WORK = 1_000_000
 
 _encode = msgspec.json.Encoder().encode
@@ -30,8 +35,8 @@ class Answered(Struct):
 
 def is_light(batch: Batch, body: bytes) -> bool:
     """Whether the batch is certain to take no more than a millisecond or two."""
-    rules = [*batch.evaluators, *(rule for item in batch.items for rule in item.evaluators)]
-    if len(batch.items) * len(batch.evaluators) + len(rules) > INLINE_EVALUATIONS:
+    rules: list[Evaluator] = [*batch.evaluators, *(rule for item in batch.items for rule in item.evaluators)]
+    if len(rules) > INLINE_RULES or len(batch.items) * len(rules) > INLINE_EVALUATIONS:
         return False
     plain = body.isascii() and b"\\u" not in body
     passes = sum(rule.passes(plain=plain) if rule.path is None else HEAVY for rule in rules)
@@ -48,6 +53,8 @@ def evaluating(batch: Batch, limits: Limits, arrived: float, body_bytes: int, re
     pause_at = perf_counter() + SLICE_SECONDS
     for result in run.results():
         if result is not None:
+            if batch.echo == "full" and exceeds(_echoed(result), limits.response_bytes - size):
+                raise _too_large(limits)
             part = _encode(result)
             size += len(part)
             parts += (b"," if parts else b'{"results":[', part)
@@ -56,6 +63,7 @@ def evaluating(batch: Batch, limits: Limits, arrived: float, body_bytes: int, re
         if result is None or perf_counter() > pause_at:
             yield
             pause_at = perf_counter() + SLICE_SECONDS
+    forget_documents()
     summary = run.summing.summary(run.computed, run.deduplicated)
     if replaced:
         summary.replaced_surrogates = replaced
@@ -63,6 +71,11 @@ def evaluating(batch: Batch, limits: Limits, arrived: float, body_bytes: int, re
     if len(body) > limits.response_bytes:
         raise _too_large(limits)
     return Answered(body, run, perf_counter() - arrived)
+
+
+def _echoed(result: ItemResult) -> Iterator[Any]:
+    for evaluation in result.evaluations:
+        yield from (evaluation.actual, evaluation.expected, evaluation.details)
 
 
 def _too_large(limits: Limits) -> TooLarge:

@@ -93,10 +93,12 @@ class Summing:
 
 def _mean(scores: list[float | None], weights: list[float] | None) -> float | None:
     """Over the scores there are; None where there is none."""
-    if weights is None and None not in scores:
+    if scores and weights is None and None not in scores:
         return fsum(scores) / len(scores)  # type: ignore[arg-type]
     pairs = zip(scores, weights or [1.0] * len(scores), strict=True)
     graded = [(score, weight) for score, weight in pairs if score is not None]
     if not graded:
         return None
-    return min(1.0, fsum([score * weight for score, weight in graded]) / fsum([weight for _, weight in graded]))
+    most = max(weight for _, weight in graded)
+    shares = [weight / most for _, weight in graded]
+    return min(1.0, fsum([score * share for (score, _), share in zip(graded, shares, strict=True)]) / fsum(shares))

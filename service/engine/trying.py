@@ -5,11 +5,12 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from service.config import Limits
-from service.core.errors import Fault, Invalid
+from service.core.errors import Fault, Invalid, TooLarge
 from service.core.evaluator import Dialect
 from service.engine.lanes import Steps
 from service.primitives import RuleFault
 from service.primitives.jsonpath import compile_path
+from service.primitives.sizes import exceeds
 
 
 class PathTrial(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -37,4 +38,7 @@ def trying(trial: PathTrial, limits: Limits) -> Steps[Selection]:
         nodes = compile_path(trial.path, trial.dialect).nodes(trial.document)
     except RuleFault as fault:
         raise Invalid([Fault("/path", fault.code, fault.detail)]) from None
+    if exceeds([value for _, value in nodes], limits.response_bytes):
+        allowed = f"{limits.response_bytes:,} bytes (response_bytes at /v1/limits)"
+        raise TooLarge(f"The answer would be over the limit of {allowed}: select less")
     return Selection([value for _, value in nodes], [location for location, _ in nodes])

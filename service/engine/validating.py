@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from time import perf_counter
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from service.config import Limits
-from service.core.assess import selects
+from service.core.assess import compares
 from service.core.binding import bind, is_templated
 from service.core.errors import Fault, Invalid
 from service.core.evaluator import Evaluator
@@ -14,9 +14,10 @@ from service.engine.admission import MAX_FAULTS, admit
 from service.engine.batch import Batch, Item
 from service.engine.lanes import Steps
 from service.engine.naming import Names
-from service.engine.vetting import vetted
+from service.engine.vetting import faults, vetted
 from service.primitives import RuleFault
 
+_DEFAULT_THRESHOLD = 0.5
 _FIELDS = {"invalid_pattern": "/pattern", "invalid_path": "/path", "invalid_schema": "/schema"}
 
 
@@ -52,14 +53,18 @@ def validating(batch: Batch, limits: Limits, arrived: float, body_bytes: int) ->
     errors: list[Fault] = []
     warnings: list[Fault] = []
     for pointer, rule, items in _rules(batch):
-        try:
-            matched = yield from _looked_at(rule, items, limits, deadline)
-        except RuleFault as fault:
-            errors.append(Fault(pointer + _FIELDS.get(fault.code, ""), fault.code, fault.detail))
+        if not rule.active:
             continue
-        if not matched:
-            detail = f"{rule.path} selects nothing in any item"
-            warnings.append(Fault(f"{pointer}/path", "path_selects_nothing", detail))
+        found = [] if is_templated(rule) else faults(rule, limits)
+        if not found:
+            try:
+                warnings += [
+                    Fault(pointer + place, code, detail)
+                    for place, code, detail in (yield from _oddities(rule, items, limits, deadline))
+                ]
+            except RuleFault as fault:
+                found = [fault]
+        errors += [Fault(pointer + _FIELDS.get(fault.code, ""), fault.code, fault.detail) for fault in found]
     if perf_counter() > deadline:
         warnings.append(Fault("", "deadline_exceeded", "The deadline passed before everything was looked at"))
     evaluations = sum(len(items) for _, _, items in _rules(batch))
@@ -75,21 +80,29 @@ def _rules(batch: Batch) -> Iterator[tuple[str, Evaluator, Sequence[Item]]]:
             yield f"/items/{index}/evaluators/{position}", rule, (item,)
 
 
-def _looked_at(rule: Evaluator, items: Sequence[Item], limits: Limits, deadline: float) -> Steps[bool]:
-    """Whether the path of a rule selects something somewhere; RuleFault if the rule cannot run on some item."""
-    if not rule.active:
-        return True
+def _oddities(
+    rule: Evaluator, items: Sequence[Item], limits: Limits, deadline: float
+) -> Steps[list[tuple[str, str, str]]]:
+    """What looks odd about a rule: field, code, sentence. RuleFault if it cannot run on some item."""
+    odd = []
+    if rule.threshold != _DEFAULT_THRESHOLD and not rule.spec.graded:
+        odd.append(("/threshold", "threshold_ignored", "This type scores 1 or 0: a threshold changes nothing"))
+    wants = compares(type(rule)) and rule.expected is UNSET  # type: ignore[attr-defined]
+    if wants and all(item.expected is UNSET for item in items):
+        odd.append(("/expected", "nothing_to_compare", "Neither the rule nor any item has `expected`"))
+    if rule.path is not None and not (yield from _selects_somewhere(rule, items, limits, deadline)):
+        odd.append(("/path", "path_selects_nothing", f"{rule.path} selects nothing in any item"))
+    return odd
+
+
+def _selects_somewhere(rule: Evaluator, items: Sequence[Item], limits: Limits, deadline: float) -> Steps[bool]:
     templated = is_templated(rule)
-    if not templated:
-        vetted(rule, limits)
-    matched = rule.path is None
+    assessor = None if templated else vetted(rule, limits)
+    matched = False
     for item in items:
         if perf_counter() > deadline:
             return True
-        bound = rule
-        if templated:
-            bound = bind(rule, item.variables, limits.text_chars)
-            vetted(bound, limits)
-        matched = selects(bound, item) or matched
+        ready = assessor or vetted(bind(rule, item.variables, limits.text_chars), limits)
+        matched = matched or ready.selects(item)
         yield
     return matched

@@ -11,7 +11,8 @@ from rapidfuzz.distance import Levenshtein
 from service.primitives import RuleFault
 
 MAX_PAIRS = 1_000_000
-MAX_CELLS = 10_000_000_000
+MAX_SCORED_PAIRS = 100_000
+MAX_CELLS = 2_000_000_000
 
 Matrix: TypeAlias = Sequence[Sequence[float]] | NDArray[np.float64]
 
@@ -35,8 +36,8 @@ def similarity_matrix(rows: Sequence[str], columns: Sequence[str]) -> NDArray[np
     return process.cdist(rows, columns, scorer=Levenshtein.normalized_similarity, dtype=np.float64)
 
 
-def refuse_long_lists(rows: int, columns: int) -> None:
+def refuse_long_lists(rows: int, columns: int, most: int = MAX_PAIRS) -> None:
     """RuleFault limit_exceeded where two lists make more pairs than are compared."""
-    if rows * columns > MAX_PAIRS:
-        detail = f"lists of {rows:,} and {columns:,} elements make more than {MAX_PAIRS:,} pairs"
+    if rows * columns > most:
+        detail = f"lists of {rows:,} and {columns:,} elements make more than {most:,} pairs"
         raise RuleFault("limit_exceeded", detail)

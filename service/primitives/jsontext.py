@@ -74,6 +74,15 @@ def mend_surrogates(text: str) -> tuple[str, int]:
     return _SURROGATE.sub(mended, text), count
 
 
+def is_json(text: str) -> bool:
+    """Whether a text is JSON by `decode`."""
+    try:
+        decode(text)
+    except NotJson:
+        return False
+    return True
+
+
 def depth_exceeds(value: Any, limit: int) -> bool:
     """Whether more than `limit` containers lie inside one another; never recurses, whatever the depth."""
     level = [value] if isinstance(value, (dict, list)) else []
@@ -97,6 +106,14 @@ def compact(value: Any) -> str:
 def as_text(value: Any) -> str:
     """A text as it is, any other value as its JSON text."""
     return value if isinstance(value, str) else render(value)
+
+
+def kind_of(value: Any) -> str:
+    """The JSON type of a value, with its article."""
+    if value is None:
+        return "null"
+    kinds = {str: "a text", bool: "a boolean", dict: "an object", list: "an array", int: "a number", float: "a number"}
+    return kinds[type(value)]
 
 
 def pointer(steps: Iterable[str | int]) -> str:

@@ -3,10 +3,13 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+MAX_KEY_CHARS = 200
+
 
 def escape(key: str) -> str:
-    """A key as a token of a JSON Pointer (RFC 6901)."""
-    return key.replace("~", "~0").replace("/", "~1")
+    """A key as a token of a JSON Pointer (RFC 6901); a very long one is cut, which an ellipsis shows."""
+    short = key if len(key) <= MAX_KEY_CHARS else f"{key[:MAX_KEY_CHARS]}…"
+    return short.replace("~", "~0").replace("/", "~1")
 
 
 def join(pointer: str, key: str | int) -> str:

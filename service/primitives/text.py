@@ -60,6 +60,13 @@ def normalize(text: str, forms: Collection[str]) -> str:
     return " ".join(text.split()) if "whitespace" in forms else text
 
 
+def even(text: str, forms: Collection[str], *, trim: bool, case_sensitive: bool) -> str:
+    """The text with what does not count in a comparison evened out."""
+    text = normalize(text, forms) if forms else text
+    text = text.strip() if trim else text
+    return text if case_sensitive else fold(text)
+
+
 def has_word(text: str, word: str) -> bool:
     """Whether the word stands in the text with no word character beside it.
 

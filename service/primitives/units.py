@@ -40,7 +40,8 @@ def count(text: str, unit: Unit) -> int:
 
 def _unicode_words(text: str) -> int:
     """Segments between word boundaries that hold a letter or digit."""
-    return sum(1 for segment in _WORD_EDGE.split(text) if _WORD_CHARACTER.search(segment))
+    segments = _WORD_EDGE.split(_FLAG.sub(" ", text))
+    return sum(1 for segment in segments if _WORD_CHARACTER.search(segment))
 
 
 def _graphemes(text: str) -> int:

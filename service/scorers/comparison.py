@@ -7,12 +7,16 @@ from msgspec import UNSET, Meta, UnsetType
 from service.core.case import Case
 from service.core.evaluator import Evaluator, Example, Expected, Spec, Verdict
 from service.primitives import RuleFault
-from service.primitives.jsontext import as_text
+from service.primitives.jsontext import as_text, kind_of
 from service.primitives.numbers import is_number, read_number, within
-from service.primitives.text import fold, hint_of_difference, normalize, quote, shown
+from service.primitives.text import even, hint_of_difference, quote, shown
 
 Actual = Annotated[
-    Any, Meta(description="A literal value to test; then no output is needed. Not together with `path`.")
+    Any,
+    Meta(
+        description="A literal value to test; then no output is needed. Not together with `path`.",
+        extra={"limit": "text_chars"},
+    ),
 ]
 Normalize = Annotated[
     tuple[Literal["nfc", "nfkc", "whitespace", "punctuation"], ...],
@@ -58,13 +62,13 @@ class StringComparison(Evaluator, frozen=True):
 
     def validate(self, expected: Any) -> None:
         if isinstance(expected, dict | list):
-            raise RuleFault("invalid_params", f"`expected` must be a text, not {_kind(expected)}")
+            raise RuleFault("invalid_params", f"`expected` must be a text, not {kind_of(expected)}")
         if self.operator != "equals" and expected not in (UNSET, None) and not self._even(as_text(expected)):
             raise RuleFault("invalid_params", f"`expected` is empty: every text {_VERB[self.operator][0]} that")
 
     def judge(self, value: Any, expected: Any) -> Verdict:
         if isinstance(value, dict | list):
-            fact = f"the value is {_kind(value)}, not a text: add [*] to the path to test its elements"
+            fact = f"the value is {kind_of(value)}, not a text: add [*] to the path to test its elements"
             return Verdict(score=0.0, fact=fact, details={"code": "not_a_text"})
         text, wanted = as_text(value), as_text(expected)
         holds = _OPERATION[self.operator](self._even(text), self._even(wanted))
@@ -72,9 +76,7 @@ class StringComparison(Evaluator, frozen=True):
         return Verdict(score=float(holds), fact=self._fact(text, wanted, holds) + hint)
 
     def _even(self, text: str) -> str:
-        text = normalize(text, self.normalize) if self.normalize else text
-        text = text.strip() if self.trim else text
-        return text if self.case_sensitive else fold(text)
+        return even(text, self.normalize, trim=self.trim, case_sensitive=self.case_sensitive)
 
     def _fact(self, text: str, wanted: str, holds: bool) -> str:
         if self.operator == "equals":
@@ -124,7 +126,7 @@ class NumericComparison(Evaluator, frozen=True):
             raise RuleFault("invalid_params", "`tolerance` is for the operator equals: move `expected` instead")
         if expected not in (UNSET, None) and _number(expected) is None:
             raise RuleFault(
-                "invalid_params", f"`expected` must be a number, not {_kind(expected)} {shown(as_text(expected))}"
+                "invalid_params", f"`expected` must be a number, not {kind_of(expected)} {shown(as_text(expected))}"
             )
 
     def judge(self, value: Any, expected: Any) -> Verdict:
@@ -179,12 +181,5 @@ def _not_a_number(value: Any) -> str:
         hint = " (parse_text reads it as one)"
     elif isinstance(value, dict | list):
         hint = ": add [*] to the path to test its elements"
-        return f"the value is {_kind(value)}, not a number{hint}"
-    return f"{shown(as_text(value))} is {_kind(value)}, not a number{hint}"
-
-
-def _kind(value: Any) -> str:
-    if value is None:
-        return "null"
-    kinds = {str: "a text", bool: "a boolean", dict: "an object", list: "an array", int: "a number", float: "a number"}
-    return kinds[type(value)]
+        return f"the value is {kind_of(value)}, not a number{hint}"
+    return f"{shown(as_text(value))} is {kind_of(value)}, not a number{hint}"

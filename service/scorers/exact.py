@@ -7,8 +7,8 @@ from msgspec import UNSET, Meta, UnsetType
 from service.core.case import Case
 from service.core.evaluator import Evaluator, Example, Expected, Spec, Verdict
 from service.primitives.equality import equal_as_values, first_difference
-from service.primitives.jsontext import as_text
-from service.primitives.text import fold, hint_of_difference, normalize, shown
+from service.primitives.jsontext import as_text, kind_of
+from service.primitives.text import even, hint_of_difference, shown
 from service.scorers.comparison import Normalize
 
 
@@ -46,9 +46,7 @@ class ExactMatch(Evaluator, frozen=True):
         return self._even(one) == self._even(other)
 
     def _even(self, text: str) -> str:
-        text = normalize(text, self.normalize) if self.normalize else text
-        text = text.strip() if self.trim else text
-        return text if self.case_sensitive else fold(text)
+        return even(text, self.normalize, trim=self.trim, case_sensitive=self.case_sensitive)
 
 
 def _difference(value: Any, expected: Any) -> str:
@@ -56,7 +54,9 @@ def _difference(value: Any, expected: Any) -> str:
         found = first_difference(value, expected)
         if found is not None:
             return f"at {shown(found.pointer or 'the root')}: {shown(found.one)} ≠ {shown(found.other)}"
-    fact = f"{shown(as_text(value))} ≠ {shown(as_text(expected))}"
+    one, other = shown(as_text(value)), shown(as_text(expected))
+    if one == other and type(value) is not type(expected):
+        return f"{one} ({kind_of(value)}) ≠ {other} ({kind_of(expected)})"
     if isinstance(value, str) and isinstance(expected, str):
-        return fact + hint_of_difference(value, expected, str.__eq__)
-    return fact
+        return f"{one} ≠ {other}" + hint_of_difference(value, expected, str.__eq__)
+    return f"{one} ≠ {other}"

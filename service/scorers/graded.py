@@ -7,13 +7,13 @@ from msgspec import UNSET, Meta, UnsetType
 from service.core.case import Case
 from service.core.evaluator import Evaluator, Example, Expected, Spec, Verdict
 from service.primitives import RuleFault
-from service.primitives.diff import compare
+from service.primitives.diff import Comparison, compare
 from service.primitives.distance import closeness, levenshtein_similarity
-from service.primitives.jsontext import NotJson, as_text, decode
+from service.primitives.jsontext import NotJson, as_text, decode, is_json
 from service.primitives.numbers import is_number, read_number
 from service.primitives.text import normalize, shown
 from service.scorers.comparison import Normalize
-from service.scorers.pairing import NUMBER_SCORERS, TEXT_SCORERS, PairScorer, pairs_of
+from service.scorers.pairing import NUMBER_SCORERS, TEXT_SCORERS, MeteredDistance, PairScorer, pairs_of
 
 NumberScorer = Literal["numeric_diff", "exact_match", "levenshtein"]
 TextScorer = Literal["levenshtein", "exact_match", "numeric_diff"]
@@ -112,17 +112,15 @@ class JsonDiff(Evaluator, frozen=True):
         comparison = compare(
             value,
             expected,
-            text_score=TEXT_SCORERS[self.string_scorer],
+            text_score=TEXT_SCORERS.get(self.string_scorer) or MeteredDistance(),
             number_score=NUMBER_SCORERS[self.number_scorer],
             preserve_strings=self.preserve_strings,
             missing_is_null=self.missing_is_null,
         )
-        differences = comparison.differences
-        fact = f"similarity {comparison.score:.4g}, {comparison.total} differences" if differences else "no differences"
-        if differences:
-            first = differences[0]
-            fact += f"; the first at {shown(first['pointer'] or '/')}"
-        return Verdict(score=comparison.score, fact=fact, details={"differences": differences})
+        fact = _told(comparison)
+        if isinstance(value, str) and isinstance(expected, dict | list):
+            fact += "" if is_json(value) else "; the text under test is no JSON"
+        return Verdict(score=comparison.score, fact=fact, details={"differences": comparison.differences})
 
 
 class ListContains(Evaluator, frozen=True):
@@ -167,6 +165,14 @@ class ListContains(Evaluator, frozen=True):
         score = max(0.0, min(1.0, total / size)) if size else 1.0
         fact = f"similarity {score:.4g}: {len(pairs)} pairs of {len(found)} elements and {len(wanted)} expected"
         return Verdict(score=score, fact=fact, details={"pairs": pairs[:100]})
+
+
+def _told(comparison: Comparison) -> str:
+    if not comparison.differences:
+        return "no differences"
+    count = "1 difference" if comparison.total == 1 else f"{comparison.total} differences, the first"
+    place = shown(comparison.differences[0]["pointer"]) or "the root"
+    return f"similarity {comparison.score:.4g}, {count} at {place}"
 
 
 def _number(value: Any, what: str) -> int | float:

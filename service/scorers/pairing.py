@@ -4,7 +4,14 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from service.primitives import RuleFault
-from service.primitives.assignment import Matrix, best_pairs, refuse_long_lists, similarity_matrix
+from service.primitives.assignment import (
+    MAX_CELLS,
+    MAX_SCORED_PAIRS,
+    Matrix,
+    best_pairs,
+    refuse_long_lists,
+    similarity_matrix,
+)
 from service.primitives.diff import compare
 from service.primitives.distance import closeness, levenshtein_similarity
 from service.primitives.equality import equal, equal_as_values
@@ -27,27 +34,38 @@ def pairs_of(found: list[Any], wanted: list[Any], scorer: PairScorer) -> list[Pa
 
 
 def _matrix(found: list[Any], wanted: list[Any], scorer: PairScorer) -> Matrix:
-    refuse_long_lists(len(found), len(wanted))
-    if scorer == "levenshtein" and None not in found and None not in wanted:
-        return similarity_matrix([as_text(one) for one in found], [as_text(one) for one in wanted])
-    if scorer == "json_diff":
+    if scorer == "levenshtein":
+        refuse_long_lists(len(found), len(wanted))
+        return _text_matrix(found, wanted)
+    refuse_long_lists(len(found), len(wanted), MAX_SCORED_PAIRS)
+    if scorer == "numeric_diff":
+        found, wanted = list(map(_as_number, found)), list(map(_as_number, wanted))
+    else:
         _refuse_large(found, wanted)
     score = PAIR_SCORERS[scorer]
     return [[score(one, other) for other in wanted] for one in found]
 
 
+def _text_matrix(found: list[Any], wanted: list[Any]) -> Matrix:
+    """Null is no text: it is like null and like nothing else."""
+    texts = [["" if one is None else as_text(one) for one in side] for side in (found, wanted)]
+    matrix = similarity_matrix(*texts)
+    for row, one in enumerate(found):
+        for column, other in enumerate(wanted):
+            if one is None or other is None:
+                matrix[row][column] = float(one is other)
+    return matrix
+
+
 def _refuse_large(found: list[Any], wanted: list[Any]) -> None:
-    """Each is walked once for every element of the other list, and their texts are compared."""
+    """Each element is read once for every element of the other list."""
     sizes = [sum(len(as_text(one)) for one in side) for side in (found, wanted)]
     if sizes[0] * sizes[1] > MAX_JSON_WORK:
-        detail = f"lists of {sizes[0]:,} and {sizes[1]:,} characters are too long to compare by json_diff"
+        detail = f"lists of {sizes[0]:,} and {sizes[1]:,} characters are too long to compare each with each"
         raise RuleFault("limit_exceeded", detail)
 
 
 def _by_distance(one: Any, other: Any) -> float:
-    """Null is no text: it is like null and like nothing else."""
-    if one is None or other is None:
-        return float(one is other)
     return levenshtein_similarity(as_text(one), as_text(other))
 
 
@@ -56,15 +74,21 @@ def _by_equality(one: Any, other: Any) -> float:
 
 
 def _by_closeness(one: Any, other: Any) -> float:
-    a, b = (read_number(side) if isinstance(side, str) else side for side in (one, other))
-    return closeness(a, b) if is_number(a) and is_number(b) else 0.0
+    a, b = _as_number(one), _as_number(other)
+    return closeness(a, b) if is_number(a) and is_number(b) else float(one == other)
+
+
+def _as_number(value: Any) -> Any:
+    """The number in a text, else the value."""
+    number = read_number(value) if isinstance(value, str) else None
+    return value if number is None else number
 
 
 def _by_structure(one: Any, other: Any) -> float:
     return compare(
         one,
         other,
-        text_score=levenshtein_similarity,
+        text_score=MeteredDistance(),
         number_score=closeness,
         preserve_strings=False,
         missing_is_null=True,
@@ -78,8 +102,23 @@ PAIR_SCORERS: dict[PairScorer, Callable[[Any, Any], float]] = {
     "json_diff": _by_structure,
 }
 
+
+class MeteredDistance:
+    """Levenshtein similarity, until all comparisons together have taken too much."""
+
+    def __init__(self) -> None:
+        self._cells = MAX_CELLS
+
+    def __call__(self, one: str, other: str) -> float:
+        """RuleFault limit_exceeded when it is used up."""
+        if one != other:
+            self._cells -= len(one) * len(other)
+        if self._cells < 0:
+            raise RuleFault("limit_exceeded", "the texts of the two documents are too long together to be compared")
+        return levenshtein_similarity(one, other)
+
+
 TEXT_SCORERS: dict[str, Callable[[str, str], float]] = {
-    "levenshtein": levenshtein_similarity,
     "exact_match": lambda one, other: float(one == other),
     "numeric_diff": _by_closeness,
 }

@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, UnsetType
 from service.core.case import Case
 from service.core.evaluator import Evaluator, Example, Spec, Verdict
 from service.primitives.extraction import extract
-from service.primitives.jsontext import NotJson, decode, render
+from service.primitives.jsontext import NotJson, decode, kind_of, render
 from service.primitives.keyshape import check_keys, shape_faults
 from service.primitives.schema import Schema, compile_schema
 from service.primitives.schemakeywords import require_all
@@ -22,11 +22,9 @@ JsonSchemaParameter = Annotated[
     dict[str, Any] | bool, Meta(description="A JSON Schema, draft 4 to 2020-12.", extra={"limit": "schema_bytes"})
 ]
 
-_WORDS = {dict: "an object", list: "an array", str: "a text", bool: "a boolean", int: "a number", float: "a number"}
-
 
 class ValidJson(Evaluator, frozen=True):
-    """The text is JSON, an object or array unless `allow_scalars`, and fits `schema` if there is one.
+    """The text is JSON that fits `schema`; without a schema, an object or array unless `allow_scalars`.
 
     Strict RFC 8259, never repaired: no trailing comma, single quotes, comments, NaN. A value that is not a text counts
     as parsed already. `format` is not asserted (json_schema does). `expected` is never used.
@@ -60,9 +58,9 @@ class ValidJson(Evaluator, frozen=True):
         if self.schema is not UNSET:
             return _fits(compile_schema(self.schema, formats=False), found, source)
         if self.allow_scalars or isinstance(found, dict | list):
-            fact = f"text is valid JSON: {_WORDS.get(type(found), 'null')}"
+            fact = f"text is valid JSON: {kind_of(found)}"
             return Verdict(score=1.0, fact=fact, actual=found, expected=None, details={"source": source})
-        fact = f"JSON, but {_WORDS.get(type(found), 'null')} where an object or array is asked for"
+        fact = f"JSON, but {kind_of(found)} where an object or array is asked for"
         return Verdict(score=0.0, fact=fact, actual=found, expected=None, details={"code": "scalar", "source": source})
 
 
@@ -175,7 +173,7 @@ def _no_json(exc: NotJson) -> Verdict:
 def _fits(schema: Schema, found: Any, source: str) -> Verdict:
     faults = schema.faults(found)
     if not faults:
-        fact = f"JSON fits the schema: {_WORDS.get(type(found), 'null')}"
+        fact = f"JSON fits the schema: {kind_of(found)}"
         return Verdict(score=1.0, fact=fact, actual=found, expected=None, details={"source": source})
     listed = [{"path": fault.path, "keyword": fault.keyword, "message": fault.message} for fault in faults]
     more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""

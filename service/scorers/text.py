@@ -12,7 +12,7 @@ from service.primitives.patterns import compile_pattern
 from service.primitives.text import caseless, fold, has_word, hint_of_difference, nfc, quote
 from service.primitives.units import count
 
-CHEAP_PATTERN_CHARS = 100
+CHEAP_PATTERN_CHARS = 60
 MAX_KEYWORD_WORK = 50_000_000
 
 _COUNTED = {
@@ -56,12 +56,20 @@ class Contains(Evaluator, frozen=True):
         if expected == "":
             raise RuleFault("invalid_params", "`expected` is empty, and every text contains that: give some text")
 
+    def passes(self, *, plain: bool) -> int:
+        return HEAVY if self.whole_word else 1
+
     def judge(self, value: Any, expected: Any) -> Verdict:
         text, wanted = as_text(value), as_text(expected)
         if self._holds(text, wanted):
             return Verdict(score=1.0, fact=f"text contains {quote(wanted)}")
-        hint = hint_of_difference(text, wanted, str.__contains__) if self.case_sensitive else ""
+        hint = self._hint(text, wanted)
         return Verdict(score=0.0, fact=f"text does not contain {quote(wanted)}{hint}")
+
+    def _hint(self, text: str, wanted: str) -> str:
+        if self.whole_word:
+            return " as a whole word" if wanted in text else ""
+        return hint_of_difference(text, wanted, str.__contains__) if self.case_sensitive else ""
 
     def _holds(self, text: str, wanted: str) -> bool:
         if not self.case_sensitive:
@@ -72,8 +80,9 @@ class Contains(Evaluator, frozen=True):
 class Regex(Evaluator, frozen=True):
     """The text matches `pattern`.
 
-    Python's syntax and meaning, Unicode-aware, searched anywhere unless `mode` is `fullmatch`. `actual` is the first
-    match. Patterns that need backtracking run under a time limit: past it the evaluation is error/regex_timeout.
+    The syntax of Python's `re` with the additions of the `regex` package, Unicode-aware, searched anywhere unless
+    `mode` is `fullmatch`; `flags` stand in place of /slashes/i. `actual` is the first match. Patterns that need
+    backtracking run under a time limit: past it the evaluation is error/regex_timeout.
     """
 
     spec = Spec(
@@ -216,7 +225,7 @@ class Keywords(Evaluator, frozen=True):
             raise RuleFault("invalid_params", "`keywords` has no keyword that is not blank")
 
     def passes(self, *, plain: bool) -> int:
-        return 2 + (self.keywords.count(",") if isinstance(self.keywords, str) else len(self.keywords))
+        return 20 * (1 + (self.keywords.count(",") if isinstance(self.keywords, str) else len(self.keywords)))
 
     def judge(self, value: Any, expected: Any) -> Verdict:
         wanted = self._distinct()
@@ -230,8 +239,8 @@ class Keywords(Evaluator, frozen=True):
         return Verdict(
             score=float(not missing if self.match == "all" else bool(found)),
             fact=f"text contains {len(found)} of {len(wanted)} keywords"
-            + _named("found", found)
-            + _named("missing", missing),
+            + _named("missing", missing)
+            + _named("found", found),
             expected=list(wanted.values()),
             details={"coverage": len(found) / len(wanted), "found": found, "missing": missing},
         )

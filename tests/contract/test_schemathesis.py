@@ -8,6 +8,8 @@ Every check of schemathesis is on. Excluded, each for its reason:
   tests/api/test_http.py has paths that are refused.
 - names that must be unique or must exist (item and evaluator ids, keys of `grades` and `replies`): JSON Schema has no word
   for that, so generated bodies drop them; tests/engine/test_batches.py covers them by hand.
+- the body `null` for /v1/evaluations/validate: schemathesis takes it for no body at all, which must be refused; it is JSON,
+  and so its answer is 200 with `valid: false`.
 - bounds that are settings (deadline, sizes): published at /v1/limits and not in the schema, so `deadline_ms` is left out.
 """
 
@@ -56,6 +58,8 @@ def _with_a_path(body: Any) -> Any:
 )
 def test_every_operation_is_as_described(case: Case, service: Served) -> None:
     case.body = _sendable(case.body)
+    if case.path == "/v1/evaluations/validate" and case.body is None:
+        return
     if case.path == "/v1/paths":
         case.body = _with_a_path(case.body)
     case.call_and_validate(base_url=service.url)

@@ -39,11 +39,13 @@ SKIPPED = {"type": "contains", "expected": "z", "active": False}
         ([NO_DATA], True, "no_data"),
         ([FAIL, NO_DATA], True, "failed"),
         ([SKIPPED, NO_DATA], True, "no_data"),
+        ([], False, "skipped"),
     ],
 )
 def test_an_item_is_as_bad_as_its_worst_evaluation(rules: list[dict[str, Any]], ignore: bool, status: str) -> None:
-    answer = results({"items": [{"output": "a"}], "evaluators": rules, "ignore_not_graded": ignore})
-    assert answer["results"][0]["status"] == status
+    items = [{"output": "a", "evaluators": rules}, {"output": "a", "evaluators": [PASS]}]
+    answer = results({"items": items, "ignore_not_graded": ignore})
+    assert [one["status"] for one in answer["results"]] == [status, "passed"]
 
 
 def test_only_graded_evaluations_count_in_an_items_score_by_weight() -> None:
