@@ -31,8 +31,8 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     evaluators_per_item: Annotated[Count, Meta(description="Evaluators of one item, the request's included.")] = 100
     evaluations: Annotated[Count, Meta(description="Items x evaluators of a request.")] = 200_000
     text_chars: Annotated[Count, Meta(description="Characters of one text of an item.")] = 1_000_000
-    pattern_chars: Annotated[Count, Meta(description="Characters of a regular expression.")] = 1_000
-    path_chars: Annotated[Count, Meta(description="Characters of a JSONPath.")] = 2_000
+    pattern_chars: Annotated[int, Meta(ge=1, le=10_000, description="Characters of a regular expression.")] = 1_000
+    path_chars: Annotated[int, Meta(ge=1, le=20_000, description="Characters of a JSONPath.")] = 2_000
     schema_bytes: Annotated[Count, Meta(description="A JSON Schema as JSON text.")] = 64 * 1024
     keywords: Annotated[Count, Meta(description="Keywords of one rule.")] = 1_000
     json_depth: Annotated[int, Meta(ge=1, le=200, description="Nesting of the body and of JSON found in texts.")] = 200

@@ -1,5 +1,6 @@
 """Every fault of a body, found by walking it beside its type. Runs only after a strict decode has failed."""
 
+import re
 import types
 from collections.abc import Iterator
 from functools import cache
@@ -10,6 +11,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from service.core.errors import Fault
+from service.primitives.jsontext import render
 from service.primitives.pointer import join, nearest
 from service.primitives.text import cut
 
@@ -108,7 +110,7 @@ def _leaf(value: Any, kind: Any, pointer: str, refusal: str) -> Fault:
     if choices and isinstance(value, str):
         listed = ", ".join(map(repr, choices))
         return Fault(pointer, "not_allowed", f"{cut(value, 100)!r} is none of {listed}{nearest(value, choices)}")
-    return Fault(pointer, _code(refusal), refusal)
+    return Fault(pointer, _code(refusal), _told(refusal, value))
 
 
 def _is_tagged(kind: Any) -> bool:
@@ -123,6 +125,17 @@ def _type_fault(name: Any, given: bool, tags: list[str], pointer: str) -> Fault:
         return Fault(join(pointer, "type"), "wrong_type", f"`type` is a text: one of {known}")
     detail = f"There is no evaluator {cut(name, 100)!r}{nearest(name, tags) or f': known are {known}'}"
     return Fault(join(pointer, "type"), "unknown_type", detail)
+
+
+_JSON_NAMES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean"}
+
+
+def _told(refusal: str, value: Any) -> str:
+    """A refusal in the names of JSON Schema, with the value if it is a short one."""
+    told = re.sub(
+        r"`[^`]*`", lambda quoted: re.sub(r"\w+", lambda name: _JSON_NAMES.get(name[0], name[0]), quoted[0]), refusal
+    )
+    return told if isinstance(value, dict | list) else f"{told}: {cut(render(value), 100)}"
 
 
 def _code(refusal: str) -> str:

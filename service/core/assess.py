@@ -65,8 +65,7 @@ class Assessor:
         """The outcome of the rule on a case."""
         expected = self._own_expected
         if expected is UNSET:
-            expected = case.expected
-            self._rule.validate(expected)
+            expected = self.expectation(case)
         source = self._source(case) if self._is_whole else None
         picked = [source] if source is not None and source is not UNSET else self.pick(case)
         if isinstance(picked, Evaluation):
@@ -88,6 +87,13 @@ class Assessor:
         actual = value if verdict.actual is UNSET else verdict.actual
         shown = expected if verdict.expected is UNSET else verdict.expected
         return self._graded(passed, score, told, actual, shown, details or {})
+
+    def expectation(self, case: Case) -> Any:
+        """What the rule compares with: its own `expected`, else the case's; None if it compares with nothing."""
+        if self._own_expected is not UNSET:
+            return self._own_expected
+        self._rule.validate(case.expected)
+        return case.expected
 
     def pick(self, case: Case) -> list[Any] | Evaluation:
         """The values under test, at least one; or the outcome where there is none."""

@@ -1,6 +1,7 @@
 """POST /v1/evaluations/validate: what is wrong with a batch, and what it would cost, without running it."""
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from time import perf_counter
 
 from msgspec import UNSET, Struct
@@ -51,7 +52,7 @@ def validating(batch: Batch, limits: Limits, arrived: float, body_bytes: int) ->
         return refused(exc.faults)
     deadline = arrived + (batch.deadline_ms or limits.deadline_ms) / 1000
     errors: list[Fault] = []
-    warnings: list[Fault] = []
+    warnings = list(islice(_unused(batch), MAX_FAULTS))
     for pointer, rule, items in _rules(batch):
         if not rule.active:
             continue
@@ -69,6 +70,16 @@ def validating(batch: Batch, limits: Limits, arrived: float, body_bytes: int) ->
         warnings.append(Fault("", "deadline_exceeded", "The deadline passed before everything was looked at"))
     evaluations = sum(len(items) for _, _, items in _rules(batch))
     return Validation(not errors, errors[:MAX_FAULTS], warnings[:MAX_FAULTS], Cost(evaluations=evaluations))
+
+
+def _unused(batch: Batch) -> Iterator[Fault]:
+    """What no evaluator of this version reads."""
+    if batch.vectors:
+        yield Fault("/vectors", "unused", "No evaluator here compares vectors")
+    for index, item in enumerate(batch.items):
+        for field in ("grades", "replies"):
+            if getattr(item, field):
+                yield Fault(f"/items/{index}/{field}", "unused", f"No evaluator of this item reads {field}")
 
 
 def _rules(batch: Batch) -> Iterator[tuple[str, Evaluator, Sequence[Item]]]:
@@ -90,19 +101,21 @@ def _oddities(
     wants = compares(type(rule)) and rule.expected is UNSET  # type: ignore[attr-defined]
     if wants and all(item.expected is UNSET for item in items):
         odd.append(("/expected", "nothing_to_compare", "Neither the rule nor any item has `expected`"))
-    if rule.path is not None and not (yield from _selects_somewhere(rule, items, limits, deadline)):
+    if not (yield from _selects_somewhere(rule, items, limits, deadline)):
         odd.append(("/path", "path_selects_nothing", f"{rule.path} selects nothing in any item"))
     return odd
 
 
 def _selects_somewhere(rule: Evaluator, items: Sequence[Item], limits: Limits, deadline: float) -> Steps[bool]:
+    """Whether the rule has a value to judge somewhere, if it looks for one by path; made ready for every item."""
     templated = is_templated(rule)
     assessor = None if templated else vetted(rule, limits)
-    matched = False
+    matched = rule.path is None
     for item in items:
         if perf_counter() > deadline:
             return True
         ready = assessor or vetted(bind(rule, item.variables, limits.text_chars), limits)
+        ready.expectation(item)
         matched = matched or ready.selects(item)
         yield
     return matched

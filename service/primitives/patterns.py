@@ -17,7 +17,7 @@ from service.primitives.agreement import Agreement, agreement_on
 from service.primitives.pattern_shape import shape_of
 from service.primitives.pattern_syntax import Token, original_position, tokens, with_literal_braces
 
-MAX_PATTERN_CHARS: Final = 1_000
+MAX_PATTERN_CHARS: Final = 10_000
 MAX_PATTERN_SIZE: Final = 3_000
 BACKTRACKING_SECONDS: Final = 0.05
 MAX_BACKTRACKING_CHARS: Final = 100_000
@@ -44,7 +44,7 @@ class Match(NamedTuple):
 def compile_pattern(pattern: str, flags: str = "") -> "Pattern":
     """The pattern under flags out of i (ignore case), m (^ and $ at every line) and s (dot takes newlines).
 
-    Faults with `invalid_pattern` where it is not well-formed, with `limit_exceeded` over 1,000 characters or where its
+    Faults with `invalid_pattern` where it is not well-formed, with `limit_exceeded` over 10,000 characters or where its
     counts, multiplied out, or its groups go too deep.
     """
     if len(pattern) > MAX_PATTERN_CHARS:

@@ -83,6 +83,14 @@ def test_nesting_up_to_the_limit_is_read(client: httpx.Client) -> None:
         ({"type": "list_contains", "pairwise_scorer": "json_diff"},
          {"output": [{"a": "x" * 50}] * 5_000, "expected": [{"a": "y" * 50}] * 5_000}, "error", "limit_exceeded"),
         ({"type": "length", "unit": "sentences", "min": 300_000}, {"output": "A. " * 300_000}, "passed", None),
+        ({"type": "levenshtein", "path": f"$[{','.join(['0'] * 100)}]"}, {"output": ["a" * 40_000], "expected": "b" * 40_000}, "error", "limit_exceeded"),
+        ({"type": "json_diff"}, {"output": [f"{n}" * 40_000 for n in range(8)], "expected": ["z" * 40_000] * 8}, "error", "limit_exceeded"),
+        ({"type": "list_contains"}, {"output": ["a" * 20_000, None] * 6, "expected": ["b" * 20_000] * 12}, "error", "limit_exceeded"),
+        ({"type": "list_contains", "pairwise_scorer": "numeric_diff"}, {"output": ["1" * 4_000] * 300, "expected": ["2" * 4_000] * 300}, None, None),
+        ({"type": "list_contains", "pairwise_scorer": "json_diff"}, {"output": list(range(1_000)), "expected": list(range(1_000))}, "error", "limit_exceeded"),
+        ({"type": "contains", "whole_word": True, "expected": "a" * 500_000}, {"output": "a" * 1_000_000}, "failed", None),
+        ({"type": "length", "unit": "unicode_words", "min": 1}, {"output": "\U0001f1e6" * 900_000}, "failed", None),
+        ({"type": "length", "unit": "sentences", "min": 1}, {"output": "A." + ")" * 400_000}, "passed", None),
         ({"type": "length", "unit": "graphemes", "min": 1}, {"output": "\U0001f1e6" * 900_000}, "passed", None),
         ({"type": "keywords", "keywords": ["a"]}, {"output": "\u0300\u0316" * 400_000}, None, None),
         ({"type": "exact_match", "normalize": ["nfkc"]},
@@ -141,6 +149,20 @@ def _note(server: socket.socket, connections: list[Any]) -> None:
             connection.close()
     except OSError:
         return
+
+
+def test_an_answer_too_large_to_make_is_refused_before_it_is_made(client: httpx.Client) -> None:
+    places = ",".join(["0"] * 400)
+    trial = {"path": f"$[{places}]", "document": ["x" * 900_000]}
+    answer = client.post("/v1/paths", json=trial)
+    assert answer.status_code == 413
+    texts = [f"{n}" * 700_000 for n in range(10)]
+    body = {
+        "items": [{"output": texts, "expected": texts}],
+        "evaluators": [{"type": "exact_match"}] * 20,
+        "echo": "full",
+    }
+    assert client.post("/v1/evaluations", json=body).status_code == 413
 
 
 def test_a_body_of_50_mb_is_refused_by_its_announced_length(service: Served) -> None:

@@ -2,13 +2,14 @@
 
 import gzip
 import json
+import socket
 from typing import Any
 
 import httpx
 import pytest
 import zstandard
 
-from tests.serving import served
+from tests.serving import Served, served
 
 BODY = {"items": [{"output": "a"}], "evaluators": [{"type": "contains", "expected": "a"}]}
 PROBLEM = "application/problem+json"
@@ -111,6 +112,8 @@ def test_every_fault_is_reported_with_its_place_and_the_nearest_name(client: htt
         "/evaluators/4/weight": "out_of_range",
         "/ech": "unknown_field",
     }
+    assert faults["/items/1/id"][1] == "Expected `string | null`, got `integer`: 7"
+    assert faults["/evaluators/4/min"][1] == "Expected `integer` >= 0: -1"
     for pointer, name in {
         "/items/0/outptu": "'output'",
         "/items/3/evaluators/0/type": "'length'",
@@ -258,6 +261,20 @@ def test_metrics_tell_of_every_answer(client: httpx.Client) -> None:
     assert 'scorewright_evaluations_total{status="passed",type="contains"}' in text
     assert 'scorewright_evaluation_seconds_total{type="contains"}' in text
     assert "nope" not in text
+
+
+def test_more_than_one_host_is_none(service: Served) -> None:
+    request = b"GET /livez HTTP/1.1\r\nHost: elsewhere.example\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", service.port), timeout=30) as connection:
+        connection.sendall(request)
+        assert connection.recv(65536).startswith(b"HTTP/1.1 421 ")
+
+
+def test_a_gzip_body_of_many_members_is_refused(client: httpx.Client) -> None:
+    body = gzip.compress(b"") * 100 + gzip.compress(json.dumps(BODY).encode())
+    answer = post(client, body, **{"content-encoding": "gzip"})
+    assert answer.status_code == 400
+    assert "members" in answer.json()["detail"]
 
 
 def test_no_cors_is_offered(client: httpx.Client) -> None:

@@ -126,6 +126,38 @@ def test_texts_inside_an_expected_object_are_filled_and_the_items_own_data_never
     assert verdict({"type": "exact_match"}, output="{{x}}", expected="{{x}}") == PASSED
 
 
+def test_a_parameter_that_is_one_variable_keeps_its_type() -> None:
+    rule = {"type": "numeric_comparison", "operator": "equals", "actual": "{{n}}", "expected": "{{ m }}"}
+    assert verdict(rule, variables={"n": 15, "m": 15.0}) == PASSED
+    assert verdict({"type": "exact_match", "expected": "{{a b}}"}, output=[1], variables={"a b": [1]}) == PASSED
+
+
+def test_what_a_path_picks_in_many_places_is_judged_once_and_bounded() -> None:
+    places = ",".join(["0"] * 400)
+    got = evaluation(IS_X | {"path": f"$[{places}]"}, output=["x"])
+    assert (got["status"], len(got["actual"])) == ("passed", 400)
+    assert verdict(IS_X | {"path": f"$[{places}]"}, output=["x" * 3_000]) == ("error", None, "limit_exceeded")
+    assert verdict(IS_X | {"path": "$[*]"}, output=["x"] * 10_001) == ("error", None, "limit_exceeded")
+
+
+def test_the_value_that_decided_is_named_as_people_count() -> None:
+    got = evaluation(IS_X | {"path": "$[*]"}, output=["x", "y", "x"])
+    assert got["details"]["decided_by"] == 2
+    assert got["explanation"].startswith("value 2 of 3")
+
+
+@pytest.mark.parametrize("field", ["expected", "actual"])
+def test_texts_of_a_rule_have_the_limit_of_texts(field: str) -> None:
+    rule = {"type": "string_comparison", "operator": "equals", "actual": "a", "expected": "a", field: "x" * 1_000_001}
+    assert verdict(rule) == ("error", None, "limit_exceeded")
+
+
+def test_the_least_weight_still_weighs() -> None:
+    rule = {"type": "levenshtein", "expected": "abcd", "weight": 5e-324}
+    answer = results({"items": [{"output": "abcx"}], "evaluators": [rule, IS_X | {"active": False}]})
+    assert answer["results"][0]["score"] == 0.75
+
+
 def test_what_is_filled_in_may_not_grow_without_bound() -> None:
     rule = {"type": "contains", "expected": "{{x}}" * 2_000}
     assert verdict(rule, output="a", variables={"x": "y" * 1_000}) == ("error", None, "limit_exceeded")

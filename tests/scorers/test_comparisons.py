@@ -144,6 +144,19 @@ def test_exact_match(output: Any, expected: Any, params: dict[str, Any], want: A
     assert verdict({"type": "exact_match", **params}, output=output, expected=expected) == want
 
 
+@pytest.mark.parametrize(
+    ("output", "expected", "says"),
+    [
+        (True, "true", "true (a boolean) ≠ true (a text)"),
+        (None, "null", "null (null) ≠ null (a text)"),
+        ("a", "b", "a ≠ b"),
+        ("A", "a", "case_sensitive"),
+    ],
+)
+def test_values_that_look_alike_are_told_apart(output: Any, expected: Any, says: str) -> None:
+    assert says in evaluation({"type": "exact_match"}, output=output, expected=expected)["explanation"]
+
+
 def test_an_explanation_names_the_first_place_that_differs() -> None:
     got = evaluation({"type": "exact_match"}, output={"a": [1, {"b": 2}]}, expected={"a": [1, {"b": 3}]})
     assert "/a/1/b: 2 ≠ 3" in got["explanation"]

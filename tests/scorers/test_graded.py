@@ -85,12 +85,25 @@ def test_numeric_diff(output: Any, expected: Any, want: Any) -> None:
         ({"a": "kitten"}, {"a": "sitting"}, {}, 1 - 3 / 7),
         ({"a": "kitten"}, {"a": "sitting"}, {"string_scorer": "exact_match"}, 0),
         ({"a": 2}, {"a": 1}, {"number_scorer": "exact_match"}, 0),
+        ({"a": "abc"}, {"a": "abc"}, {"string_scorer": "numeric_diff"}, 1),
+        ({"a": "10"}, {"a": "8"}, {"string_scorer": "numeric_diff"}, 8 / 9),
         ({"a": '{"b": 1}'}, {"a": {"b": 1}}, {}, 1),
         ({"a": '{"b": 1}'}, {"a": '{"b":1}'}, {"preserve_strings": True}, 0.875),
     ],
 )
 def test_json_diff(output: Any, expected: Any, params: dict[str, Any], want: Any) -> None:
     assert score("json_diff", output, expected, **params) == pytest.approx(want)
+
+
+@pytest.mark.parametrize(
+    ("output", "says"),
+    [
+        ("```json\n{}\n```", "1 difference at the root; the text under test is no JSON"),
+        ({"a": 2, "b": 2}, "2 differences, the first at /a"),
+    ],
+)
+def test_json_diff_says_how_many_and_where(output: Any, says: str) -> None:
+    assert says in evaluation({"type": "json_diff"}, output=output, expected={"a": 1, "b": 1})["explanation"]
 
 
 def test_json_diff_lists_places_and_tells_null_from_missing() -> None:
@@ -115,6 +128,8 @@ def test_json_diff_lists_places_and_tells_null_from_missing() -> None:
         (["fig"], [], {}, 0),
         (["fig"], [], {"allow_extra_entities": True}, 1),
         (["fig"], [None], {}, 0),
+        ([None, "fig"], ["fig", None], {}, 1),
+        (["7", "x"], [7, "x"], {"pairwise_scorer": "numeric_diff"}, 1),
         ([{"k": "v"}], ['{"k": "v"}'], {}, 1),
         ([{"sku": 3}, {}], [{"sku": 3}], {"pairwise_scorer": "exact_match"}, 0.5),
         ([{"a": 1, "b": 2}], [{"b": 2, "a": 1}], {"pairwise_scorer": "json_diff"}, 1),

@@ -147,6 +147,22 @@ def test_keywords_report_coverage_and_what_is_missing() -> None:
     assert "'b'" in got["explanation"]
 
 
+@pytest.mark.parametrize(
+    ("rule", "output", "says", "says_not"),
+    [
+        ({"type": "contains", "expected": "cat", "whole_word": True}, "a catalogue", "as a whole word", "case"),
+        ({"type": "contains", "expected": "cat", "whole_word": True}, "a dog", "'cat'", "whole"),
+        ({"type": "contains", "expected": "Cat"}, "a cat", "only letter case", "whole"),
+        ({"type": "keywords", "keywords": "maybe, not sure, probably", "negate": True}, "not sure",
+         "missing: 'maybe', 'probably'; found: 'not sure', which the negated rule does not allow", "None"),
+    ],
+)  # fmt: skip
+def test_explanations_give_the_reason(rule: dict[str, Any], output: str, says: str, says_not: str) -> None:
+    got = evaluation(rule, output=output)
+    assert says in got["explanation"]
+    assert says_not not in got["explanation"]
+
+
 @given(st.text(min_size=1), st.text(), st.text())
 def test_a_text_contains_what_it_was_made_of(middle: str, before: str, after: str) -> None:
     assert (

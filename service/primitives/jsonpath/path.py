@@ -15,7 +15,7 @@ DIALECTS = ("jayway", "rfc9535", "jsonpath-ng")
 """`rfc9535` is RFC 9535 to the letter. `jayway` differs in that a filter on an object tests that object, and adds `=~`,
 `.length()`, hyphens in names and blanks around the path. `jsonpath-ng` is what that library takes."""
 
-MAX_PATH_CHARS = 2_000
+MAX_PATH_CHARS = 20_000
 """The length of a path, in code points."""
 
 
@@ -53,7 +53,7 @@ class _StandardPath:
 def compile_path(path: str, dialect: str = "jayway") -> Path:
     """The compiled path; the last 1,024 are kept.
 
-    Raises RuleFault: limit_exceeded for a path over 2,000 characters, invalid_params for a dialect that is not one of
+    Raises RuleFault: limit_exceeded for a path over 20,000 characters, invalid_params for a dialect that is not one of
     DIALECTS, invalid_path for one that breaks the grammar, with the position, what was expected there and the remedy.
     """
     if len(path) > MAX_PATH_CHARS:
