@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
-from service.api.page import kind_of
+from service.api.tables import kind_of
 from service.catalogue import EVALUATORS, Entry, entry
 from service.core.evaluator import Evaluator, Example
 

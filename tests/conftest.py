@@ -7,6 +7,7 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.counts import COUNTS
 from tests.serving import Served, served
 
 settings.register_profile(
@@ -17,6 +18,11 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("house")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    for line in COUNTS:
+        terminalreporter.write_line(line)
 
 
 @pytest.fixture(scope="session")

@@ -10,17 +10,15 @@ from service.api.tables import Schema, inline, kind_of, paragraphs, structures, 
 from service.catalogue import Entry
 from service.core.evaluator import Evaluator
 
-__all__ = ["kind_of", "page"]
-
 COMMON = frozenset(field.encode_name for field in structs.fields(Evaluator))
 
 STYLE = """
 :root { color-scheme: light dark; }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 64rem; margin: 2rem auto; padding: 0 1rem; }
-code { font: 14px/1.45 ui-monospace, monospace; overflow-wrap: break-word; }
+code { font: 14px/1.45 ui-monospace, monospace; overflow-wrap: break-word; } h3 code { font-size: 1em; }
 table { border-collapse: collapse; display: block; overflow-x: auto; margin: .5rem 0 1rem; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .6rem; border-bottom: 1px solid #8884; }
-td:nth-child(2) { min-width: 7rem; } td:nth-child(4) { min-width: 14rem; }
+td:nth-child(2) { min-width: 7rem; } td:nth-child(4) { min-width: 11rem; }
 h2 { margin-top: 2.5rem; border-bottom: 1px solid #8888; } h3 { margin: 2rem 0 0; } h4 { margin: 1rem 0 0; }
 p { margin: .5rem 0; } summary { cursor: pointer; } nav a { display: inline-block; margin-right: .75rem; }
 """

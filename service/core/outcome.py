@@ -21,16 +21,16 @@ class Evaluation(Struct, gc=False):
     Only `passed` and `failed` carry a score; every other status but `skipped` carries a reason why there is none.
     """
 
-    evaluator: str
-    type: str
+    evaluator: Annotated[str, Meta(description="The rule's id.")]
+    type: Annotated[str, Meta(description="The rule's type.")]
     label: str | None
     status: Status
-    score: Score | None = None
-    reason: str | None = None
-    explanation: str = ""
-    actual: Any = None
-    expected: Any = None
-    details: dict[str, Any] = {}
+    score: Annotated[Score | None, Meta(description="Of passed and failed only.")] = None
+    reason: Annotated[str | None, Meta(description="Why there is no score.")] = None
+    explanation: Annotated[str, Meta(description="One line that names the values compared.")] = ""
+    actual: Annotated[Any, Meta(description="What was judged, or found in it.")] = None
+    expected: Annotated[Any, Meta(description="What it was compared with.")] = None
+    details: Annotated[dict[str, Any], Meta(description="More, by type; `code` is the cause of a failure.")] = {}
 
 
 def roll_up(statuses: Collection[Status], *, ignore_not_graded: bool = False) -> Status:

@@ -16,7 +16,7 @@ class Grade(Struct, frozen=True, forbid_unknown_fields=True):
     """A reviewer's verdict."""
 
     score: Score
-    reasoning: str = ""
+    reasoning: Annotated[str, Meta(description="Why.")] = ""
 
 
 class Item(Case, kw_only=True, forbid_unknown_fields=True, gc=False):
@@ -33,7 +33,7 @@ class Item(Case, kw_only=True, forbid_unknown_fields=True, gc=False):
 class Batch(Struct, kw_only=True, forbid_unknown_fields=True):
     """Items x evaluators."""
 
-    items: Annotated[list[Item], Meta(min_length=1)]
+    items: Annotated[list[Item], Meta(min_length=1, description="What is judged.")]
     evaluators: Annotated[list[Rule], Meta(description="Rules for every item.")] = []
     vectors: Annotated[dict[str, list[float]], Meta(description="Embeddings of your own, by text.")] = {}
     deadline_ms: Annotated[
@@ -48,9 +48,9 @@ class Batch(Struct, kw_only=True, forbid_unknown_fields=True):
 class ItemResult(Struct, gc=False):
     """All evaluations of an item, in the order of its rules."""
 
-    id: str
-    status: Status
-    score: Score | None
+    id: Annotated[str, Meta(description="The item's id, or its 1-based position.")]
+    status: Annotated[Status, Meta(description="Failed if anything failed, else the worst that is present.")]
+    score: Annotated[Score | None, Meta(description="Weighted mean of the graded evaluations.")]
     evaluations: list[Evaluation]
 
 
@@ -64,19 +64,19 @@ class Tally(Struct, kw_only=True):
     not_graded: int = 0
     no_data: int = 0
     skipped: int = 0
-    score: Score | None = None
-    pass_rate: Score | None = None
+    score: Annotated[Score | None, Meta(description="Mean over passed and failed.")] = None
+    pass_rate: Annotated[Score | None, Meta(description="passed / (passed + failed).")] = None
     pass_rate_interval: Interval | None = None
 
 
 class Summary(Tally, kw_only=True):
     """The batch in numbers: items by status, and the same for each evaluator."""
 
-    items: int
-    evaluators: dict[str, Tally]
-    evaluations: int
-    computed: int
-    deduplicated: int
+    items: Annotated[int, Meta(description="How many there were; the counts beside it are of them.")]
+    evaluators: Annotated[dict[str, Tally], Meta(description="The same for each evaluator, by id.")]
+    evaluations: Annotated[int, Meta(description="Items x rules.")]
+    computed: Annotated[int, Meta(description="Evaluations that were judged.")]
+    deduplicated: Annotated[int, Meta(description="Evaluations that an equal one answered.")]
     replaced_surrogates: Annotated[
         int | UnsetType, Meta(description="Lone surrogate escapes of the body that were read as U+FFFD.")
     ] = UNSET
@@ -85,5 +85,5 @@ class Summary(Tally, kw_only=True):
 class Results(Struct):
     """The answer to a batch."""
 
-    results: list[ItemResult]
+    results: Annotated[list[ItemResult], Meta(description="In the order of the items.")]
     summary: Summary

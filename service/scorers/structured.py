@@ -1,5 +1,6 @@
 """Rules on JSON, as it stands or inside a text."""
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Annotated, Any, Literal
 
@@ -7,7 +8,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from service.core.case import Case
 from service.core.evaluator import Evaluator, Example, Spec, Verdict
-from service.primitives.extraction import extract
+from service.primitives.extraction import Mode, extract
 from service.primitives.jsontext import NotJson, decode, kind_of, render
 from service.primitives.keyshape import check_keys, shape_faults
 from service.primitives.schema import Schema, compile_schema
@@ -51,10 +52,9 @@ class ValidJson(Evaluator, frozen=True):
             compile_schema(self.schema, formats=False)
 
     def judge(self, value: Any, expected: Any) -> Verdict:
-        try:
-            found, source = _json_of(value, self.extract)
-        except NotJson as exc:
-            return _no_json(exc)
+        return _judge_json(value, self.extract, self._judge_found)
+
+    def _judge_found(self, found: Any, source: str) -> Verdict:
         if self.schema is not UNSET:
             return _fits(compile_schema(self.schema, formats=False), found, source)
         if self.allow_scalars or isinstance(found, dict | list):
@@ -99,10 +99,9 @@ class JsonSchema(Evaluator, frozen=True):
         self._compiled()
 
     def judge(self, value: Any, expected: Any) -> Verdict:
-        try:
-            found, source = _json_of(value, self.extract)
-        except NotJson as exc:
-            return _no_json(exc)
+        return _judge_json(value, self.extract, self._judge_found)
+
+    def _judge_found(self, found: Any, source: str) -> Verdict:
         return _fits(self._compiled(), found, source)
 
     def _compiled(self) -> Schema:
@@ -144,10 +143,9 @@ class JsonKeys(Evaluator, frozen=True):
         check_keys(self.keys)
 
     def judge(self, value: Any, expected: Any) -> Verdict:
-        try:
-            found, source = _json_of(value, self.extract)
-        except NotJson as exc:
-            return _no_json(exc)
+        return _judge_json(value, self.extract, self._judge_found)
+
+    def _judge_found(self, found: Any, source: str) -> Verdict:
         faults = shape_faults(found, self.keys, self.check)
         if not faults:
             fact = f"all {len(self.keys)} keys are there"
@@ -162,12 +160,16 @@ def _with_all_required(schema: str) -> Any:
     return require_all(decode(schema))
 
 
-def _json_of(value: Any, mode: Literal["whole", "fences", "anywhere"]) -> tuple[Any, str]:
-    return extract(value, mode) if isinstance(value, str) else (value, "value")
-
-
-def _no_json(exc: NotJson) -> Verdict:
-    return Verdict(score=0.0, fact=f"no JSON: {exc.detail}", actual=None, expected=None, details={"code": exc.code})
+def _judge_json(value: Any, mode: Mode, judge: Callable[[Any, str], Verdict]) -> Verdict:
+    """The verdict on the JSON in a text, or on a value that is no text as it is."""
+    if not isinstance(value, str):
+        return judge(value, "value")
+    try:
+        found = extract(value, mode)
+    except NotJson as exc:
+        fact = f"no JSON: {exc.detail}"
+        return Verdict(score=0.0, fact=fact, actual=None, expected=None, details={"code": exc.code})
+    return judge(*found)
 
 
 def _fits(schema: Schema, found: Any, source: str) -> Verdict:

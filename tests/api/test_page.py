@@ -62,7 +62,7 @@ def test_every_tag_is_closed() -> None:
     class Tags(HTMLParser):
         open: list[str] = []
 
-        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
             if tag != "meta":
                 self.open.append(tag)
 

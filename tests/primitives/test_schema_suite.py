@@ -10,6 +10,7 @@ import pytest
 
 from service.primitives import RuleFault
 from service.primitives.schema import compile_schema
+from tests.counts import COUNTS
 
 SUITE = Path(__file__).parents[3] / "shared" / "suites" / "json-schema"
 
@@ -34,7 +35,8 @@ def test_required(draft: str) -> None:
     outcomes = [(name, outcome(uri, group, case)) for name, group, case in cases(SUITE / draft)]
     wrong = [name for name, verdict in outcomes if verdict is False]
     refused = sum(verdict is None for _, verdict in outcomes)
-    print(f"{draft}: {len(outcomes) - len(wrong) - refused} pass, {len(wrong)} fail, {refused} need another document")
+    passed = len(outcomes) - len(wrong) - refused
+    COUNTS.append(f"JSON Schema suite, {draft}: {passed} pass, {len(wrong)} fail, {refused} need another document")
     assert not wrong
     assert (len(outcomes) - refused, refused) == (expected, elsewhere)
 
