@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import re2
 from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
@@ -12,7 +12,7 @@ from referencing.exceptions import Unresolvable
 from referencing.jsonschema import Schema as Contents
 
 from service.primitives import RuleFault
-from service.primitives.schemakeywords import subschemas
+from service.primitives.schemakeywords import Checks, checks, subschemas
 
 _HERE = frozenset({"allOf", "anyOf", "dependencies", "dependentSchemas", "else", "if", "not", "oneOf", "then"})
 _MEMBERS = frozenset({"additionalProperties", "patternProperties", "propertyNames", "unevaluatedProperties"})
@@ -20,18 +20,45 @@ _ELEMENTS = frozenset({"additionalItems", "contains", "items", "prefixItems", "u
 
 _LINEAR = re2.Options()
 _LINEAR.log_errors = False
+_LOOK_AROUND = re.compile(r"\(\?(?:<?[=!]|>)")
+_BACK_REFERENCE = re.compile(r"\\[1-9]\d*|\\k<\w*>")
+
+MAX_HELD = 64_000_000
+"""Bytes that the patterns of one schema may take once they are compiled."""
+
+# Measured: an instruction takes up to 60 bytes, an automaton with what it keeps of past texts up to 40 kB.
+_BYTES_A_STEP = 60
+_BYTES_AN_AUTOMATON = 40_000
+
+
+class Pattern(NamedTuple):
+    """A pattern's size in steps for a character, and bytes once it is compiled."""
+
+    steps: int
+    held: int
 
 
 class Node:
     """One object schema.
 
     `here` are the schemas it applies to the same value, `named` those for one member each, `members` and `elements`
-    those that any member or element may meet. `patterns` are the sizes of its own patterns, in steps for a character;
-    `options` is the number of values in its enum; `branches` tells whether it offers a choice of schemas, `unevaluated`
-    whether it depends on what other schemas leave over.
+    those that any member or element may meet. `checks` is what its own keywords ask and `patterns` are its patterns;
+    `label` is the length of its name; `branches` tells whether it offers a choice of schemas, `unevaluated` whether it
+    depends on what other schemas leave over, `tests_names` whether it has a schema for the names of members.
     """
 
-    __slots__ = ("branches", "elements", "here", "members", "named", "options", "patterns", "unevaluated")
+    __slots__ = (
+        "branches",
+        "checks",
+        "elements",
+        "here",
+        "label",
+        "members",
+        "named",
+        "patterns",
+        "tests_names",
+        "unevaluated",
+    )
 
     def __init__(self, schema: dict[str, Any]) -> None:
         self.here: list[Node] = []
@@ -40,9 +67,10 @@ class Node:
         self.elements: list[Node] = []
         self.branches = "anyOf" in schema or "oneOf" in schema
         self.unevaluated = "unevaluatedProperties" in schema or "unevaluatedItems" in schema
-        enum = schema.get("enum")
-        self.options = len(enum) if isinstance(enum, list) else 0
-        self.patterns = [_pattern_size(pattern) for pattern in _patterns(schema)]
+        self.tests_names = "propertyNames" in schema
+        self.label = 0
+        self.checks: Checks = checks(schema)
+        self.patterns = [_measured(pattern) for pattern in _patterns(schema)]
 
     def applied(self) -> list["Node"]:
         """Every schema this one applies to anything."""
@@ -50,6 +78,7 @@ class Node:
 
     def put(self, keyword: str, name: str | None, node: "Node") -> None:
         """Note a schema that stands under a keyword; one that is only defined there applies to nothing yet."""
+        node.label = max(node.label, len(name or ""))
         if keyword == "properties" and name is not None:
             self.named[name] = node
         elif keyword in _HERE:
@@ -63,7 +92,8 @@ class Node:
 def build(schema: dict[str, Any], specification: Specification[Contents]) -> Node:
     """Graph of a schema that its meta-schema accepts.
 
-    Only references into the schema, or to a meta-schema, resolve: any other is RuleFault `invalid_schema`.
+    Only references into the schema, or to a meta-schema, resolve: any other is RuleFault `invalid_schema`. Patterns
+    that would take over 64 MB are `pattern_too_costly`.
     """
     return _Builder(schema, specification).build()
 
@@ -96,6 +126,7 @@ class _Builder:
         self._specification = specification
         self._root_scope = REGISTRY.resolver_with_root(specification.create_resource(schema))
         self._nodes: dict[int, Node] = {}
+        self._held = 0
         self._pending: list[tuple[Node, dict[str, Any], Any]] = []
         self._dynamic: dict[str, list[tuple[dict[str, Any], Any]]] = {}
 
@@ -115,8 +146,18 @@ class _Builder:
         node = self._nodes.get(id(schema))
         if node is None:
             node = self._nodes[id(schema)] = Node(schema)
+            self._hold(node.patterns)
             self._pending.append((node, schema, scope))
         return node
+
+    def _hold(self, patterns: list[Pattern]) -> None:
+        self._held += sum(pattern.held for pattern in patterns)
+        if self._held > MAX_HELD:
+            raise RuleFault(
+                "pattern_too_costly",
+                f"The patterns of the schema take more than {MAX_HELD:,} bytes once compiled; use fewer of them, with "
+                "fewer repeats, and put one that occurs often under $defs once.",
+            )
 
     def _targets(self, keyword: str, reference: str, scope: Any) -> list[Node]:
         """The schema referred to; for a dynamic reference each that it could lead to, whatever led there."""
@@ -158,9 +199,16 @@ def _patterns(schema: dict[str, Any]) -> list[str]:
     return [pattern for pattern in patterns if isinstance(pattern, str)]
 
 
-def _pattern_size(pattern: str) -> int:
-    """Instructions of the pattern as RE2 compiles it; where RE2 cannot, its length times all its repeat counts."""
+def _measured(pattern: str) -> Pattern:
+    """Size of the pattern as RE2 compiles it, look-around taken for plain groups.
+
+    Where RE2 still cannot, its length times all its repeat counts. Each part between look-arounds is compiled by itself.
+    """
+    plain, around = _LOOK_AROUND.subn("(?:", pattern)
+    plain, back = _BACK_REFERENCE.subn("(?:)", plain)
     try:
-        return int(re2.compile(pattern, _LINEAR).programsize)
+        steps = int(re2.compile(plain, _LINEAR).programsize)
     except re2.error:
-        return len(pattern) * math.prod(int(most) or 1 for most in re.findall(r"(\d{1,6})\}", pattern))
+        steps = len(pattern) * math.prod(int(most) or 1 for most in re.findall(r"(\d{1,6})\}", pattern))
+    automata = 1 + 2 * (around + back)
+    return Pattern(steps, _BYTES_A_STEP * steps + _BYTES_AN_AUTOMATON * automata)

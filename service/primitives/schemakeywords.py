@@ -1,5 +1,6 @@
-"""Where schemas stand inside a JSON Schema, in every draft from 4 to 2020-12."""
+"""Where schemas stand inside a JSON Schema, in every draft from 4 to 2020-12, and what each asks by itself."""
 
+import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -28,6 +29,30 @@ _MAPS = frozenset({"$defs", "definitions", "dependencies", "dependentSchemas", "
 # What stands here is tested, or speaks of names: a key that it mentions is not one that a value is said to have.
 _CONDITIONS = frozenset({"if", "not", "propertyNames"})
 
+_NAMES = frozenset({"dependencies", "dependentRequired", "required"})
+_OPTIONS = frozenset({"const", "enum"})
+_BOUNDS = frozenset({"exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum", "multipleOf"})
+_NOTES = frozenset({"$comment", "$defs", "default", "definitions", "description", "examples", "title"})
+_SLOW_FORMATS = frozenset({"idn-email", "idn-hostname"})
+_READ_WHOLE = frozenset({"contentEncoding", "contentMediaType", "format"})
+
+
+class Checks(NamedTuple):
+    """What the keywords of one schema ask, without the schemas inside it.
+
+    `steps` are checks of a value, of about 15 ns each, and `deep` those of every value inside it; `numbers` counts the
+    numbers a value is compared with and `digits` is their weight. `reads` counts keywords that read a whole text,
+    `complaints` the errors that one value can cause, each of which repeats `told` values of the schema.
+    """
+
+    steps: int
+    deep: int
+    numbers: int
+    digits: int
+    reads: int
+    complaints: int
+    told: int
+
 
 class Subschema(NamedTuple):
     """A schema inside another: the keyword that holds it, and its name there if the keyword holds several by name."""
@@ -46,6 +71,43 @@ def subschemas(schema: dict[str, Any]) -> Iterator[Subschema]:
             yield from (Subschema(keyword, None, sub) for sub in value if isinstance(sub, dict))
         elif keyword in _SINGLE and isinstance(value, dict):
             yield Subschema(keyword, None, value)
+
+
+def checks(schema: dict[str, Any]) -> Checks:
+    """What a schema that its meta-schema accepts asks by itself."""
+    compared = [part for key in _OPTIONS & schema.keys() for part in _parts(schema[key])]
+    plain = all(part is None or isinstance(part, (str, bool)) for part in compared[1:])
+    bounds = [schema[key] for key in _BOUNDS & schema.keys()]
+    numbers = bounds + [part for part in compared if is_number(part)]
+    names = [name for key in _NAMES & schema.keys() for name in _parts(schema[key]) if isinstance(name, str)]
+    refusals = sum(_refusals(value) for key, value in schema.items() if key not in _OPTIONS | _NOTES)
+    slow = 60 * (schema.get("format") in _SLOW_FORMATS)
+    unique = schema.get("uniqueItems") is True
+    return Checks(
+        steps=1 + len(schema.keys() - _NOTES) + len(names) + refusals + slow,
+        deep=10 * (unique + (0 if plain else len(compared))),
+        numbers=len(numbers) + 2 * unique,
+        digits=sum(map(number_weight, numbers)),
+        reads=len(_READ_WHOLE & schema.keys()),
+        complaints=1 + len(bounds) + len(names) + refusals,
+        told=sum(map(text_weight, [*compared, schema.get("pattern")])) + max(map(text_weight, names), default=0),
+    )
+
+
+def is_number(value: Any) -> bool:
+    """Whether a JSON value is a number."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def number_weight(number: float) -> int:
+    """What comparing a number takes, in steps: exact arithmetic unless it is an integer of 64 bits."""
+    bits = number.bit_length() if isinstance(number, int) else abs(math.frexp(number)[1])
+    return 1 if isinstance(number, int) and bits < 64 else 60 + bits * bits // 1500
+
+
+def text_weight(scalar: Any) -> int:
+    """What a copy of a scalar takes, where a number takes 1."""
+    return 1 + len(scalar) // 16 if isinstance(scalar, str) else 1
 
 
 def check_depth(schema: Any) -> None:
@@ -74,3 +136,21 @@ def _require_properties(schema: dict[str, Any]) -> None:
     if isinstance(properties, dict) and properties and isinstance(required, list):
         known = {name for name in required if isinstance(name, str)}
         schema["required"] = required + [name for name in properties if name not in known]
+
+
+def _parts(value: Any) -> list[Any]:
+    """A value and all values inside it, keys of objects included."""
+    parts = [value]
+    for part in parts:
+        if isinstance(part, dict):
+            parts.extend(part)
+            parts.extend(part.values())
+        elif isinstance(part, list):
+            parts.extend(part)
+    return parts
+
+
+def _refusals(value: Any) -> int:
+    """How many schemas `true` or `false` a keyword holds, which complain without being schemas of their own."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
+    return sum(isinstance(part, bool) for part in inner)
