@@ -1,8 +1,9 @@
 """JSON Schema, drafts 4 to 2020-12: compiled once, nothing ever fetched, every check bounded."""
 
 import re
+from collections import OrderedDict
 from collections.abc import Iterable
-from functools import lru_cache
+from threading import Lock
 from typing import Any, NamedTuple
 
 import jsonschema
@@ -15,21 +16,23 @@ from referencing import jsonschema as specifications
 
 from service.primitives import RuleFault
 from service.primitives.jsontext import dotted, pointer, render
-from service.primitives.schemacost import Extent, SchemaCost, measure
+from service.primitives.schemacost import MAX_BACKTRACKS, Extent, SchemaCost, measure, too_costly
 from service.primitives.schemagraph import Node, build
 from service.primitives.schemakeywords import check_depth
-
-MAX_SCHEMA_BYTES = 64 * 1024
-"""Length of a schema as JSON without white space."""
 
 MAX_FAULTS = 20
 MAX_MESSAGE = 300
 
-MAX_BACKTRACKS = 100_000
-"""Steps of one pattern on one text, where a pattern needs an engine that backtracks."""
+MAX_KEPT = 96_000_000
+"""Bytes that all compiled schemas kept for later calls may take together."""
 
-MAX_BACKTRACKING_MATCHES = 500
-"""Patterns times texts for such an engine."""
+# Enough for the automaton of an ordinary pattern to be quick; one that outgrows it is run in linear time without.
+_AUTOMATON_BYTES = 16 * 1024
+_PATTERN_BYTES = 10_000_000
+
+# Measured: what a schema takes at worst, on top of the schemas and patterns in it.
+_BYTES_A_SCHEMA = 10_000
+_BYTES_A_BYTE = 50
 
 # Above this size jsonschema can take seconds over a schema that it refuses.
 _MAX_EXPLAINED_SCHEMA = 8 * 1024
@@ -60,58 +63,104 @@ class SchemaFault(NamedTuple):
     schema_path: str
 
 
-class Schema:
-    """A compiled schema; both of its questions raise RuleFault `limit_exceeded` or `pattern_too_costly`."""
+_UNTOLD = SchemaFault("$", "", "The JSON does not fit the schema; together they are too large to tell where.", "")
 
-    def __init__(self, validator: jsonschema_rs.Validator, cost: SchemaCost, backtracks: bool) -> None:
-        self._validator = validator
+
+class Schema:
+    """A compiled schema; both of its questions raise RuleFault `limit_exceeded` or `patterntoo_costly`.
+
+    `held` is about how many bytes it takes.
+    """
+
+    def __init__(self, engine: "_Engine", cost: SchemaCost, held: int) -> None:
+        self._engine = engine
         self._cost = cost
-        self._backtracks = backtracks
+        self.held = held
 
     def accepts(self, instance: Any) -> bool:
         """Whether a JSON value (as `decode` returns it) fits the schema."""
-        return self._judge(instance, measure(instance))
+        extent, validator = self._checked(instance)
+        if self._engine.backtracks:
+            return not self._decided_errors(validator, instance, extent)
+        return validator.is_valid(instance)
 
     def faults(self, instance: Any) -> list[SchemaFault]:
         """Why a JSON value does not fit: at most 20 faults in the order of their paths, none if it fits."""
-        extent = measure(instance)
-        if self._judge(instance, extent):
+        extent, validator = self._checked(instance)
+        if not self._engine.backtracks and validator.is_valid(instance):
             return []
-        errors = self._errors(instance, extent)
-        if errors is None:
-            message = "The JSON does not fit the schema; together they are too large to tell where."
-            return [SchemaFault("$", "", message, "")]
-        return [_fault(error) for error in sorted(errors, key=_place)[:MAX_FAULTS]]
+        errors = self._errors(validator, instance, extent)
+        return [_UNTOLD] if errors is None else [_fault(error) for error in sorted(errors, key=_place)[:MAX_FAULTS]]
 
-    def _judge(self, instance: Any, extent: Extent) -> bool:
-        self._cost.check(extent)
-        if self._backtracks and extent.texts * self._cost.cost.patterns > MAX_BACKTRACKING_MATCHES:
-            raise _too_costly(f"are too many for JSON of {extent.texts:,} texts")
-        if self._validator.is_valid(instance):
-            return True
-        if self._backtracks:
-            self._raise_if_undecided(instance, extent)
-        return False
+    def _checked(self, instance: Any) -> tuple[Extent, jsonschema_rs.Validator]:
+        extent = measure(instance)
+        self._cost.check(instance, extent)
+        backtracks = self._cost.backtracks(extent) if self._engine.backtracks else MAX_BACKTRACKS[0]
+        return extent, self._engine.validator(backtracks)
 
-    def _raise_if_undecided(self, instance: Any, extent: Extent) -> None:
-        """A pattern that was given up counts as no match, so only the errors tell whether the verdict rests on one."""
-        errors = self._errors(instance, extent)
-        if errors is None:
-            raise _too_costly("are too many for JSON of this size")
-        if any(isinstance(error.kind, _GIVEN_UP) for error in errors):
-            raise _too_costly(f"took more than {MAX_BACKTRACKS:,} steps on one text")
-
-    def _errors(self, instance: Any, extent: Extent) -> list[jsonschema_rs.ValidationError] | None:
+    def _errors(
+        self, validator: jsonschema_rs.Validator, instance: Any, extent: Extent
+    ) -> list[jsonschema_rs.ValidationError] | None:
         """Errors of a value that does not fit: all, else the first, else None where even that could take too long."""
+        if self._engine.backtracks:
+            return self._decided_errors(validator, instance, extent)
         if self._cost.explains(instance, extent):
-            return list(self._validator.iter_errors(instance))
+            return list(validator.iter_errors(instance))
         if self._cost.branches or self._cost.recursive:
             return None
         try:
-            self._validator.validate(instance)
+            validator.validate(instance)
         except jsonschema_rs.ValidationError as error:
             return [error]
         return None
+
+    def _decided_errors(
+        self, validator: jsonschema_rs.Validator, instance: Any, extent: Extent
+    ) -> list[jsonschema_rs.ValidationError]:
+        """A pattern that was given up counts as no match, so only the errors tell whether the verdict rests on one."""
+        if not self._cost.explains(instance, extent):
+            if validator.is_valid(instance):
+                return []
+            raise too_costly(f"are too many for JSON of {extent.values:,} values")
+        errors = list(validator.iter_errors(instance))
+        if any(isinstance(error.kind, _GIVEN_UP) for error in errors):
+            limit = self._cost.backtracks(extent)
+            raise too_costly(
+                f"take more than {limit:,} steps back on a text, the most for {extent.characters:,} characters"
+            )
+        return errors
+
+
+class _Engine:
+    """Validators of one schema: for patterns in linear time or, if `backtracks`, with as many steps as a value allows.
+
+    Of the latter only that for the last value is kept. jsonschema_rs.ValidationError for a pattern it does not take.
+    """
+
+    def __init__(self, schema: dict[str, Any] | bool, formats: bool, *, backtracks: bool) -> None:
+        self.backtracks = backtracks
+        self._schema = schema
+        self._formats = formats
+        self._current = self._compiled(MAX_BACKTRACKS[0])
+
+    def validator(self, limit: int) -> jsonschema_rs.Validator:
+        """The validator whose patterns give up after so many steps back."""
+        current = self._current
+        if current[0] != limit:
+            current = self._current = self._compiled(limit)
+        return current[1]
+
+    def _compiled(self, backtracks: int) -> tuple[int, jsonschema_rs.Validator]:
+        sizes = {"size_limit": _PATTERN_BYTES, "dfa_size_limit": _AUTOMATON_BYTES}
+        patterns = (
+            jsonschema_rs.FancyRegexOptions(backtrack_limit=backtracks, **sizes)
+            if self.backtracks
+            else jsonschema_rs.RegexOptions(**sizes)
+        )
+        validator = jsonschema_rs.validator_for(
+            self._schema, validate_formats=self._formats, pattern_options=patterns, offline=True
+        )
+        return backtracks, validator
 
 
 def compile_schema(schema: Any, *, formats: bool) -> Schema:
@@ -119,56 +168,75 @@ def compile_schema(schema: Any, *, formats: bool) -> Schema:
 
     The draft is that of `$schema`, 2020-12 without one. A pattern is searched for, by a linear engine unless it needs
     look-around or back-references. RuleFault `invalid_schema` for a schema that its meta-schema refuses, an unknown
-    `$schema`, a broken pattern, or a reference to anything outside the schema; `limit_exceeded` for one over 64 KiB or
-    the depth of any JSON, or with too many schemas once its references are unrolled.
+    `$schema`, a broken pattern, or a reference to anything outside the schema; `limit_exceeded` for one over the depth
+    of any JSON, or with too many schemas once its references are unrolled; `patterntoo_costly` for too many patterns.
     """
     check_depth(schema)
     if not isinstance(schema, (dict, bool)):
         raise _invalid("it must be an object, true or false.")
     encoded = msgspec.json.encode(schema, order="sorted")
-    if len(encoded) > MAX_SCHEMA_BYTES:
-        raise RuleFault(
-            "limit_exceeded", f"The schema is longer than {MAX_SCHEMA_BYTES:,} bytes; leave parts of it out."
-        )
-    compiled = _compiled(encoded, formats)
+    compiled = _kept.get((encoded, formats))
+    if compiled is None:
+        # From the sorted text, so that equal schemas report their errors in one order. Faults are kept as well.
+        try:
+            compiled = _compile(msgspec.json.decode(encoded), formats, len(encoded))
+        except RuleFault as fault:
+            compiled = RuleFault(fault.code, fault.detail)  # without what its traceback holds
+        _kept.put((encoded, formats), compiled)
     if isinstance(compiled, RuleFault):
         raise RuleFault(compiled.code, compiled.detail)
     return compiled
 
 
-@lru_cache(maxsize=256)
-def _compiled(encoded: bytes, formats: bool) -> Schema | RuleFault:
-    # From the sorted text, so that equal schemas report their errors in one order. Faults are kept as well.
-    try:
-        return _compile(msgspec.json.decode(encoded), formats)
-    except RuleFault as fault:
-        return fault
+class _Kept:
+    """What came of the schemas used last, as many as take no more than MAX_KEPT bytes."""
+
+    def __init__(self) -> None:
+        self._schemas: OrderedDict[tuple[bytes, bool], Schema | RuleFault] = OrderedDict()
+        self._held = 0
+        self._lock = Lock()
+
+    def get(self, key: tuple[bytes, bool]) -> Schema | RuleFault | None:
+        with self._lock:
+            found = self._schemas.get(key)
+            if found is not None:
+                self._schemas.move_to_end(key)
+            return found
+
+    def put(self, key: tuple[bytes, bool], compiled: Schema | RuleFault) -> None:
+        with self._lock:
+            if key not in self._schemas:
+                self._schemas[key] = compiled
+                self._held += _held(key[0], compiled)
+            while self._held > MAX_KEPT:
+                (dropped, _), fell = self._schemas.popitem(last=False)
+                self._held -= _held(dropped, fell)
 
 
-def _compile(schema: dict[str, Any] | bool, formats: bool) -> Schema:
+_kept = _Kept()
+
+
+def _held(encoded: bytes, compiled: Schema | RuleFault) -> int:
+    return compiled.held if isinstance(compiled, Schema) else 1_000 + len(encoded)
+
+
+def _compile(schema: dict[str, Any] | bool, formats: bool, length: int) -> Schema:
     draft = _draft(schema)
     try:
         jsonschema_rs.meta.validate(schema)
     except jsonschema_rs.ValidationError as error:
         raise _refused(schema, draft, error) from None
-    cost = SchemaCost(build(schema, draft.specification) if isinstance(schema, dict) else Node({}))
+    root, held = build(schema, draft.specification) if isinstance(schema, dict) else (Node({}), 0)
+    cost = SchemaCost(root)
+    held += _BYTES_A_SCHEMA + _BYTES_A_BYTE * length
     try:
-        return Schema(_validator(schema, formats, jsonschema_rs.RegexOptions()), cost, backtracks=False)
+        return Schema(_Engine(schema, formats, backtracks=False), cost, held)
     except jsonschema_rs.ValidationError:
         pass
-    backtracking = jsonschema_rs.FancyRegexOptions(backtrack_limit=MAX_BACKTRACKS)
     try:
-        return Schema(_validator(schema, formats, backtracking), cost, backtracks=True)
+        return Schema(_Engine(schema, formats, backtracks=True), cost, held)
     except jsonschema_rs.ValidationError as error:
         raise _invalid_at(error.instance_path, error.message) from None
-
-
-def _validator(
-    schema: dict[str, Any] | bool,
-    formats: bool,
-    patterns: jsonschema_rs.RegexOptions | jsonschema_rs.FancyRegexOptions,
-) -> jsonschema_rs.Validator:
-    return jsonschema_rs.validator_for(schema, validate_formats=formats, pattern_options=patterns, offline=True)
 
 
 def _draft(schema: dict[str, Any] | bool) -> _Draft:
@@ -206,7 +274,3 @@ def _invalid_at(path: Iterable[str | int], message: str) -> RuleFault:
 
 def _invalid(what: str) -> RuleFault:
     return RuleFault("invalid_schema", f"The schema is not valid: {what}")
-
-
-def _too_costly(what: str) -> RuleFault:
-    return RuleFault("pattern_too_costly", f"The patterns of the schema {what}; avoid look-around and back-references.")

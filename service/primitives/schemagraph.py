@@ -15,7 +15,7 @@ from service.primitives import RuleFault
 from service.primitives.schemakeywords import Checks, checks, subschemas
 
 _HERE = frozenset({"allOf", "anyOf", "dependencies", "dependentSchemas", "else", "if", "not", "oneOf", "then"})
-_MEMBERS = frozenset({"additionalProperties", "patternProperties", "propertyNames", "unevaluatedProperties"})
+_MEMBERS = frozenset({"additionalProperties", "patternProperties", "unevaluatedProperties"})
 _ELEMENTS = frozenset({"additionalItems", "contains", "items", "prefixItems", "unevaluatedItems"})
 
 _LINEAR = re2.Options()
@@ -23,12 +23,17 @@ _LINEAR.log_errors = False
 _LOOK_AROUND = re.compile(r"\(\?(?:<?[=!]|>)")
 _BACK_REFERENCE = re.compile(r"\\[1-9]\d*|\\k<\w*>")
 
-MAX_HELD = 64_000_000
+MAX_HELD = 48_000_000
 """Bytes that the patterns of one schema may take once they are compiled."""
 
-# Measured: an instruction takes up to 60 bytes, an automaton with what it keeps of past texts up to 40 kB.
+MAX_PATTERN_HELD = 8_000_000
+"""Bytes that one pattern may take."""
+
+# Measured: an instruction takes up to 60 bytes, an automaton with what it keeps of past texts up to 40 kB, and a
+# schema with its validator 1.2 kB.
 _BYTES_A_STEP = 60
 _BYTES_AN_AUTOMATON = 40_000
+_BYTES_A_NODE = 1_200
 
 
 class Pattern(NamedTuple):
@@ -42,9 +47,9 @@ class Node:
     """One object schema.
 
     `here` are the schemas it applies to the same value, `named` those for one member each, `members` and `elements`
-    those that any member or element may meet. `checks` is what its own keywords ask and `patterns` are its patterns;
-    `label` is the length of its name; `branches` tells whether it offers a choice of schemas, `unevaluated` whether it
-    depends on what other schemas leave over, `tests_names` whether it has a schema for the names of members.
+    those that any member or element may meet, `names` those for each name. `checks` is what its own keywords ask,
+    `patterns` are its patterns, `label` is the length of its name; `branches` tells whether it offers a choice of
+    schemas, `unevaluated` whether it depends on what other schemas leave over.
     """
 
     __slots__ = (
@@ -55,8 +60,8 @@ class Node:
         "label",
         "members",
         "named",
+        "names",
         "patterns",
-        "tests_names",
         "unevaluated",
     )
 
@@ -65,16 +70,16 @@ class Node:
         self.named: dict[str, Node] = {}
         self.members: list[Node] = []
         self.elements: list[Node] = []
+        self.names: list[Node] = []
         self.branches = "anyOf" in schema or "oneOf" in schema
         self.unevaluated = "unevaluatedProperties" in schema or "unevaluatedItems" in schema
-        self.tests_names = "propertyNames" in schema
         self.label = 0
         self.checks: Checks = checks(schema)
         self.patterns = [_measured(pattern) for pattern in _patterns(schema)]
 
     def applied(self) -> list["Node"]:
         """Every schema this one applies to anything."""
-        return [*self.here, *self.named.values(), *self.members, *self.elements]
+        return [*self.here, *self.named.values(), *self.members, *self.elements, *self.names]
 
     def put(self, keyword: str, name: str | None, node: "Node") -> None:
         """Note a schema that stands under a keyword; one that is only defined there applies to nothing yet."""
@@ -87,15 +92,18 @@ class Node:
             self.members.append(node)
         elif keyword in _ELEMENTS:
             self.elements.append(node)
+        elif keyword == "propertyNames":
+            self.names.append(node)
 
 
-def build(schema: dict[str, Any], specification: Specification[Contents]) -> Node:
-    """Graph of a schema that its meta-schema accepts.
+def build(schema: dict[str, Any], specification: Specification[Contents]) -> tuple[Node, int]:
+    """Graph of a schema that its meta-schema accepts, and about how many bytes it takes compiled, without what is data.
 
     Only references into the schema, or to a meta-schema, resolve: any other is RuleFault `invalid_schema`. Patterns
-    that would take over 64 MB are `pattern_too_costly`.
+    that take too much memory are `pattern_too_costly`.
     """
-    return _Builder(schema, specification).build()
+    builder = _Builder(schema, specification)
+    return builder.build(), builder.held
 
 
 def depth_first(starts: Iterable[Node], edges: Callable[[Node], list[Node]]) -> tuple[list[Node], set[Node]]:
@@ -126,7 +134,7 @@ class _Builder:
         self._specification = specification
         self._root_scope = REGISTRY.resolver_with_root(specification.create_resource(schema))
         self._nodes: dict[int, Node] = {}
-        self._held = 0
+        self.held = 0
         self._pending: list[tuple[Node, dict[str, Any], Any]] = []
         self._dynamic: dict[str, list[tuple[dict[str, Any], Any]]] = {}
 
@@ -146,17 +154,18 @@ class _Builder:
         node = self._nodes.get(id(schema))
         if node is None:
             node = self._nodes[id(schema)] = Node(schema)
+            self.held += _BYTES_A_NODE
             self._hold(node.patterns)
             self._pending.append((node, schema, scope))
         return node
 
     def _hold(self, patterns: list[Pattern]) -> None:
-        self._held += sum(pattern.held for pattern in patterns)
-        if self._held > MAX_HELD:
+        self.held += sum(pattern.held for pattern in patterns)
+        if (patterns and self.held > MAX_HELD) or any(pattern.held > MAX_PATTERN_HELD for pattern in patterns):
             raise RuleFault(
                 "pattern_too_costly",
-                f"The patterns of the schema take more than {MAX_HELD:,} bytes once compiled; use fewer of them, with "
-                "fewer repeats, and put one that occurs often under $defs once.",
+                f"The patterns of the schema take over {MAX_HELD:,} bytes compiled, or one over {MAX_PATTERN_HELD:,}; "
+                "use fewer patterns and repeats, and put one that occurs often under $defs once.",
             )
 
     def _targets(self, keyword: str, reference: str, scope: Any) -> list[Node]:
@@ -202,7 +211,7 @@ def _patterns(schema: dict[str, Any]) -> list[str]:
 def _measured(pattern: str) -> Pattern:
     """Size of the pattern as RE2 compiles it, look-around taken for plain groups.
 
-    Where RE2 still cannot, its length times all its repeat counts. Each part between look-arounds is compiled by itself.
+    Where RE2 still cannot, its length times all its repeat counts. Parts between look-arounds are compiled apart.
     """
     plain, around = _LOOK_AROUND.subn("(?:", pattern)
     plain, back = _BACK_REFERENCE.subn("(?:)", plain)
@@ -210,5 +219,5 @@ def _measured(pattern: str) -> Pattern:
         steps = int(re2.compile(plain, _LINEAR).programsize)
     except re2.error:
         steps = len(pattern) * math.prod(int(most) or 1 for most in re.findall(r"(\d{1,6})\}", pattern))
-    automata = 1 + 2 * (around + back)
+    automata = 1 + 4 * (around + back)
     return Pattern(steps, _BYTES_A_STEP * steps + _BYTES_AN_AUTOMATON * automata)

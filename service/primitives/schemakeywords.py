@@ -33,16 +33,18 @@ _NAMES = frozenset({"dependencies", "dependentRequired", "required"})
 _OPTIONS = frozenset({"const", "enum"})
 _BOUNDS = frozenset({"exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum", "multipleOf"})
 _NOTES = frozenset({"$comment", "$defs", "default", "definitions", "description", "examples", "title"})
+_SEVERAL = (_LISTS | _MAPS) - _NOTES
 _SLOW_FORMATS = frozenset({"idn-email", "idn-hostname"})
-_READ_WHOLE = frozenset({"contentEncoding", "contentMediaType", "format"})
+_READING = {"contentEncoding": 8, "contentMediaType": 8, "format": 1}
 
 
 class Checks(NamedTuple):
     """What the keywords of one schema ask, without the schemas inside it.
 
     `steps` are checks of a value, of about 15 ns each, and `deep` those of every value inside it; `numbers` counts the
-    numbers a value is compared with and `digits` is their weight. `reads` counts keywords that read a whole text,
-    `complaints` the errors that one value can cause, each of which repeats `told` values of the schema.
+    numbers a value is compared with and `digits` is their weight. `reads` are steps for each character of a text,
+    `complaints` the errors that one value can cause and `bars` those that each value in it can, each of which repeats
+    `told` values of the schema.
     """
 
     steps: int
@@ -51,6 +53,7 @@ class Checks(NamedTuple):
     digits: int
     reads: int
     complaints: int
+    bars: int
     told: int
 
 
@@ -76,20 +79,21 @@ def subschemas(schema: dict[str, Any]) -> Iterator[Subschema]:
 def checks(schema: dict[str, Any]) -> Checks:
     """What a schema that its meta-schema accepts asks by itself."""
     compared = [part for key in _OPTIONS & schema.keys() for part in _parts(schema[key])]
-    plain = all(part is None or isinstance(part, (str, bool)) for part in compared[1:])
+    nested = any(isinstance(option, (dict, list)) for option in (schema.get("const"), *schema.get("enum", ())))
     bounds = [schema[key] for key in _BOUNDS & schema.keys()]
     numbers = bounds + [part for part in compared if is_number(part)]
     names = [name for key in _NAMES & schema.keys() for name in _parts(schema[key]) if isinstance(name, str)]
-    refusals = sum(_refusals(value) for key, value in schema.items() if key not in _OPTIONS | _NOTES)
+    refusals = sum(_refusals(schema[key]) for key in _SEVERAL & schema.keys())
     slow = 60 * (schema.get("format") in _SLOW_FORMATS)
     unique = schema.get("uniqueItems") is True
     return Checks(
-        steps=1 + len(schema.keys() - _NOTES) + len(names) + refusals + slow,
-        deep=10 * (unique + (0 if plain else len(compared))),
+        steps=1 + len(schema.keys() - _NOTES) + len(names) + refusals + _search(schema.get("enum", [])) + slow,
+        deep=10 * (unique + nested * len(compared)),
         numbers=len(numbers) + 2 * unique,
         digits=sum(map(number_weight, numbers)),
-        reads=len(_READ_WHOLE & schema.keys()),
+        reads=sum(_READING[key] for key in _READING.keys() & schema.keys()),
         complaints=1 + len(bounds) + len(names) + refusals,
+        bars=(schema.get("items") is False) + _refusals(schema.get("patternProperties")),
         told=sum(map(text_weight, [*compared, schema.get("pattern")])) + max(map(text_weight, names), default=0),
     )
 
@@ -100,9 +104,9 @@ def is_number(value: Any) -> bool:
 
 
 def number_weight(number: float) -> int:
-    """What comparing a number takes, in steps: exact arithmetic unless it is an integer of 64 bits."""
+    """Steps that comparing a number adds: exact arithmetic, unless it is an integer of 64 bits."""
     bits = number.bit_length() if isinstance(number, int) else abs(math.frexp(number)[1])
-    return 1 if isinstance(number, int) and bits < 64 else 60 + bits * bits // 1500
+    return 0 if isinstance(number, int) and bits < 64 else 60 + bits * bits // 1500
 
 
 def text_weight(scalar: Any) -> int:
@@ -150,7 +154,14 @@ def _parts(value: Any) -> list[Any]:
     return parts
 
 
-def _refusals(value: Any) -> int:
-    """How many schemas `true` or `false` a keyword holds, which complain without being schemas of their own."""
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
-    return sum(isinstance(part, bool) for part in inner)
+def _search(options: list[Any]) -> int:
+    """Steps of finding a scalar among options: those of one kind are hashed, else they are compared one by one."""
+    if len(set(map(type, options))) <= 1:
+        return 0
+    return len(options) * (10 if any(map(is_number, options)) else 1)
+
+
+def _refusals(schemas: Any) -> int:
+    """How many of a keyword's schemas are `false`, which complain without being object schemas."""
+    inner = schemas.values() if isinstance(schemas, dict) else schemas if isinstance(schemas, list) else ()
+    return sum(schema is False for schema in inner)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.primitives import RuleFault
-from service.primitives.schema import MAX_FAULTS, compile_schema
+from service.primitives.schema import MAX_FAULTS, MAX_KEPT, compile_schema
 from tests.primitives.json_values import VALUES, nested, reordered
 
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
@@ -132,13 +132,45 @@ def test_invalid_schemas(schema: Any, part: str) -> None:
 
 @pytest.mark.parametrize(
     "schema",
-    [{"description": "x" * 65_536}, nested(201, {}, "not"), nested(100_000, 1)],
-    ids=["bytes", "depth", "deep"],
+    [{"allOf": [{}] * 10_000}, nested(201, {}, "not"), nested(100_000, 1)],
+    ids=["schemas", "depth", "deep"],
 )
 def test_too_large_schemas(schema: Any) -> None:
     with pytest.raises(RuleFault) as caught:
         compile_schema(schema, formats=True)
     assert caught.value.code == "limit_exceeded"
+
+
+def test_a_long_schema_is_no_fault() -> None:
+    assert compile_schema({"description": "x" * 1_000_000, "type": "null"}, formats=True).accepts(None)
+
+
+@pytest.mark.parametrize(
+    "patterns",
+    [
+        [f"(?:[a-zé]{{1,100}}){{1,9}}K_{i}" for i in range(900)],
+        [f"{i}" for i in range(5_000)],
+        [f"(?=[ab]{i})[ab]+" for i in range(1_000)],
+        ["((a{100}){100}){20}"],
+        ["(?=((a{100}){100}){100})b"],
+    ],
+    ids=["large", "many", "look-around", "one", "one with look-around"],
+)
+def test_patterns_that_would_take_much_memory_are_refused(patterns: list[str]) -> None:
+    with pytest.raises(RuleFault) as caught:
+        compile_schema({"allOf": [{"pattern": pattern} for pattern in patterns]}, formats=True)
+    assert caught.value.code == "pattern_too_costly"
+
+
+def test_schemas_are_dropped_before_they_take_much_memory() -> None:
+    def schema(number: int) -> dict[str, Any]:
+        return {"allOf": [{"pattern": f"^{number}_{i}"} for i in range(500)]}
+
+    first = compile_schema(schema(0), formats=True)
+    assert compile_schema(schema(0), formats=True) is first
+    for number in range(1, MAX_KEPT // first.held + 1):
+        compile_schema(schema(number), formats=True)
+    assert compile_schema(schema(0), formats=True) is not first
 
 
 @pytest.mark.parametrize(
