@@ -47,8 +47,8 @@ class Run:
         self.batch = batch
         self.deadline = deadline
         self.summing = Summing(ignore_not_graded=batch.ignore_not_graded)
-        self.computed = 0
-        self.deduplicated = 0
+        self._late = 0
+        self._cuts = batch.echo == "cut"
         self._names = names
         self._limits = limits
         self._tasks = Tasks(limits)
@@ -64,7 +64,15 @@ class Run:
             evaluations = []
             entries, weights = self._of(item)
             for entry in entries:
-                got = self._evaluation(entry, item, memo)
+                task = entry.task
+                if task is None:
+                    got = entry.rule.ungraded("skipped", None, "The rule is not active")
+                else:
+                    key = task.key(item, memo)
+                    known = task.seen.get(key)
+                    got = self._judged(task, item, key) if known is None else known
+                    if task.rule is not entry.rule:
+                        got = replace(got, evaluator=entry.rule.id, label=entry.rule.label)
                 entry.statuses.append(got.status)
                 if got.score is not None:
                     entry.scores.append(got.score)
@@ -75,6 +83,17 @@ class Run:
                     self._pause_at = self._now + SLICE_SECONDS
             yield self.summing.add(item.id or str(number), evaluations, weights)
             self._now = perf_counter()
+
+    @property
+    def computed(self) -> int:
+        """Evaluations that were judged."""
+        return self._tasks.computed()
+
+    @property
+    def deduplicated(self) -> int:
+        """Evaluations that an equal one answered."""
+        counts = self.summing.counts()
+        return counts.total() - counts["skipped"] - self._late - self.computed
 
     def seconds(self) -> dict[str, float]:
         """Time spent judging, by type."""
@@ -94,32 +113,21 @@ class Run:
         entries = [*self._shared, *self._entries(self._names.own(item))]
         return entries, _weights(entries)
 
-    def _evaluation(self, entry: _Entry, item: Item, memo: dict[str, Any]) -> Evaluation:
-        task = entry.task
-        if task is None:
-            return entry.rule.ungraded("skipped", None, "The rule is not active")
-        key = task.key(item, memo)
-        known = task.seen.get(key)
-        if known is not None:
-            self.deduplicated += 1
-            return known if task.rule is entry.rule else _renamed(known, entry.rule)
+    def _judged(self, task: Task, item: Item, key: Any) -> Evaluation:
         started = self._now
         if started > self.deadline:
-            return entry.rule.ungraded("not_graded", "deadline_exceeded", _LATE)
-        evaluation = task.seen[key] = self._judged(task, item)
-        self.computed += 1
-        self._now = now = perf_counter()
-        task.seconds += now - started
-        return evaluation if task.rule is entry.rule else _renamed(evaluation, entry.rule)
-
-    def _judged(self, task: Task, item: Item) -> Evaluation:
+            self._late += 1
+            return task.rule.ungraded("not_graded", "deadline_exceeded", _LATE)
         try:
             evaluation = (task.assessor or self._bound(task, item))(item)
         except Exception as exc:
             fault = _fault_of(task, exc)
-            return task.rule.ungraded("error", fault.code, fault.detail)
-        if self.batch.echo == "cut" and (task.echoes or is_long(evaluation.actual)):
-            return presented(evaluation)
+            evaluation = task.rule.ungraded("error", fault.code, fault.detail)
+        if self._cuts and (task.echoes or is_long(evaluation.actual)):
+            evaluation = presented(evaluation)
+        task.seen[key] = evaluation
+        self._now = now = perf_counter()
+        task.seconds += now - started
         return evaluation
 
     def _bound(self, task: Task, case: Case) -> Assessor:
@@ -131,11 +139,6 @@ class Run:
 def _weights(entries: list[_Entry]) -> list[float] | None:
     weights = [entry.rule.weight for entry in entries]
     return weights if len(set(weights)) > 1 else None
-
-
-def _renamed(evaluation: Evaluation, rule: Evaluator) -> Evaluation:
-    """The evaluation of a rule that judges alike, under this rule's name."""
-    return replace(evaluation, evaluator=rule.id, label=rule.label)
 
 
 def _fault_of(task: Task, exc: Exception) -> RuleFault:

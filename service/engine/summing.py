@@ -48,9 +48,8 @@ class Summing:
 
     def add(self, name: str, evaluations: list[Evaluation], weights: list[float] | None) -> ItemResult:
         """The result of an item, counted; `weights` is None where all weigh the same."""
-        statuses = [one.status for one in evaluations]
         scores = [one.score for one in evaluations]
-        status = roll_up(statuses, ignore_not_graded=self._ignore_not_graded)
+        status = roll_up([one.status for one in evaluations], ignore_not_graded=self._ignore_not_graded)
         score = _mean(scores, weights)
         self.items.statuses.append(status)
         if score is not None and status in GRADED:
@@ -68,6 +67,13 @@ class Summing:
             computed=computed,
             deduplicated=deduplicated,
         )
+
+    def counts(self) -> Counter[Status]:
+        """How many evaluations there are of each status."""
+        found: Counter[Status] = Counter()
+        for column in self._columns.values():
+            found.update(column.statuses)
+        return found
 
     def by_type(self) -> Counter[tuple[str, Status]]:
         """How many evaluations there are of each type and status."""

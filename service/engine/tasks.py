@@ -64,6 +64,10 @@ class Tasks:
         """A task for each rule, None for one that is not active."""
         return [self._of(rule) if rule.active else None for rule in rules]
 
+    def computed(self) -> int:
+        """How many distinct (rule, data) pairs have been judged."""
+        return sum(len(task.seen) for task in self._by_identity.values())
+
     def seconds(self) -> dict[str, float]:
         """Time spent judging, by type."""
         spent: defaultdict[str, float] = defaultdict(float)
