@@ -7,7 +7,7 @@ import msgspec
 
 from service.api.explain import explain
 from service.core.errors import Fault, Invalid, NotJsonBody
-from service.primitives.jsontext import depth_exceeds
+from service.primitives.jsontext import depth_exceeds, mend_surrogates
 from service.primitives.pointer import join
 
 T = TypeVar("T")
@@ -15,12 +15,6 @@ T = TypeVar("T")
 encode = msgspec.json.Encoder().encode
 
 _decoders: dict[Any, msgspec.json.Decoder[Any]] = {}
-
-_ESCAPE = re.compile(
-    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-    rb"|(?P<lone>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
-    re.DOTALL,
-)
 
 
 def decode(body: bytes, kind: type[T], max_depth: int) -> tuple[T, int]:
@@ -32,7 +26,7 @@ def decode(body: bytes, kind: type[T], max_depth: int) -> tuple[T, int]:
     try:
         value = _decode(body, kind)
     except msgspec.DecodeError:
-        body, replaced = replace_lone_surrogates(body)
+        body, replaced = _mended(body)
         value = _decode_or_explain(body, kind)
     except RecursionError:
         raise _too_deep("", max_depth) from None
@@ -41,20 +35,13 @@ def decode(body: bytes, kind: type[T], max_depth: int) -> tuple[T, int]:
     return value, replaced
 
 
-def replace_lone_surrogates(body: bytes) -> tuple[bytes, int]:
+def _mended(body: bytes) -> tuple[bytes, int]:
     """The body with every escape of half a surrogate pair read as U+FFFD, and their count."""
-    count = 0
-
-    def replacement(found: re.Match[bytes]) -> bytes:
-        nonlocal count
-        if found["lone"] is None:
-            return found[0]
-        count += 1
-        return rb"\ufffd"
-
-    if b"\\u" not in body:
+    try:
+        text, count = mend_surrogates(body.decode())
+    except UnicodeDecodeError:
         return body, 0
-    return _ESCAPE.sub(replacement, body), count
+    return text.encode(), count
 
 
 def _decode(body: bytes, kind: type[T]) -> T:
