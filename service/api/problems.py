@@ -68,8 +68,3 @@ def problem(
     """A problem document as an answer."""
     document = Problem(f"urn:scorewright:problem:{kind.name}", kind.title, kind.status, detail, path, faults or [])
     return Answer(kind.status, msgspec.json.encode(document), [(b"content-type", MEDIA_TYPE), *(headers or [])])
-
-
-def statuses(*kinds: type[ServiceError]) -> dict[int, str]:
-    """The HTTP status of each kind with its title, for the API's description."""
-    return {KINDS[kind].status: KINDS[kind].title for kind in kinds}

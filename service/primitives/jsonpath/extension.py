@@ -13,11 +13,8 @@ from service.primitives import RuleFault
 from service.primitives.jsonpath.bounding import bound
 from service.primitives.jsonpath.locate import normalized_path
 from service.primitives.jsonpath.metering import RUN, kind, operators, values
-from service.primitives.jsonpath.run import Run
+from service.primitives.jsonpath.run import MAX_VISITS, Run
 from service.primitives.jsonpath.selectors import Key
-
-MAX_VISITS = 1_000_000
-"""Nodes of the document to the power of the descents in the path, above which a path is not even tried."""
 
 _WARNING_FILTERS = Lock()
 

@@ -11,6 +11,9 @@ Found = TypeVar("Found")
 STEP_BUDGET = 200_000
 """Steps one evaluation may take: nodes visited, candidates tested and values selected, inner queries included."""
 
+MAX_VISITS = 1_000_000
+"""Nodes of the document to the power of the descents in the path, above which a path is not even tried."""
+
 REGEX_SECONDS = 0.25
 """Processor time that all regular expressions of one evaluation may take."""
 
