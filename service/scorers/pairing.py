@@ -75,7 +75,7 @@ def _by_equality(one: Any, other: Any) -> float:
 
 def _by_closeness(one: Any, other: Any) -> float:
     a, b = _as_number(one), _as_number(other)
-    return closeness(a, b) if is_number(a) and is_number(b) else float(one == other)
+    return closeness(a, b) if is_number(a) and is_number(b) else float(equal(one, other))
 
 
 def _as_number(value: Any) -> Any:
@@ -96,7 +96,6 @@ def _by_structure(one: Any, other: Any) -> float:
 
 
 PAIR_SCORERS: dict[PairScorer, Callable[[Any, Any], float]] = {
-    "levenshtein": _by_distance,
     "exact_match": _by_equality,
     "numeric_diff": _by_closeness,
     "json_diff": _by_structure,

@@ -130,6 +130,7 @@ def test_json_diff_lists_places_and_tells_null_from_missing() -> None:
         (["fig"], [None], {}, 0),
         ([None, "fig"], ["fig", None], {}, 1),
         (["7", "x"], [7, "x"], {"pairwise_scorer": "numeric_diff"}, 1),
+        ([True, [1]], [1, [True]], {"pairwise_scorer": "numeric_diff"}, 0),
         ([{"k": "v"}], ['{"k": "v"}'], {}, 1),
         ([{"sku": 3}, {}], [{"sku": 3}], {"pairwise_scorer": "exact_match"}, 0.5),
         ([{"a": 1, "b": 2}], [{"b": 2, "a": 1}], {"pairwise_scorer": "json_diff"}, 1),
