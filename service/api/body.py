@@ -12,7 +12,7 @@ from service.config import Limits
 from service.core.errors import NotJsonBody, Overloaded, SlowBody, TooLarge, UnsupportedMedia
 from service.engine.lanes import Abandoned
 
-INLINE_BYTES = 64 * 1024
+INFLATE_INLINE_BYTES = 4 * 1024
 MAX_WINDOW_BYTES = 8 * 1024 * 1024
 MAX_MEMBERS = 64
 CODINGS = "gzip, zstd, identity"
@@ -75,7 +75,7 @@ class Bodies:
 
     async def _inflated(self, wire: bytes, coding: bytes) -> bytes:
         limit = self._limits.body_bytes
-        if len(wire) <= INLINE_BYTES // 16:
+        if len(wire) <= INFLATE_INLINE_BYTES:
             body = inflate(wire, coding, limit)
         else:
             body = await asyncio.to_thread(inflate, wire, coding, limit)

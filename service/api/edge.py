@@ -8,7 +8,7 @@ from typing import Any
 
 from service import __version__, logs
 from service.api.access import Access
-from service.api.problems import Answer, answer_to
+from service.api.problems import CLIENT_CLOSED, Answer, answer_to
 from service.config import Settings
 from service.core.errors import ServiceError
 from service.engine.lanes import Abandoned
@@ -16,7 +16,6 @@ from service.metrics import Metrics
 
 UNMATCHED = "unmatched"
 METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD"})
-CLIENT_CLOSED = 499
 
 Message = dict[str, Any]
 Scope = dict[str, Any]

@@ -10,12 +10,10 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import msgspec
 from msgspec import Struct, structs
 
-from service.core.errors import Fault
+from service.core.errors import MAX_FAULTS, Fault
 from service.primitives.jsontext import render
 from service.primitives.pointer import join, nearest
 from service.primitives.text import cut
-
-MAX_FAULTS = 100
 
 
 def explain(value: Any, kind: Any) -> list[Fault]:

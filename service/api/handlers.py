@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from service import catalogue
-from service.api.body import INLINE_BYTES, Bodies
+from service.api.body import Bodies
 from service.api.codec import decode, encode
 from service.api.edge import Exchange
 from service.api.limits import in_force
@@ -24,6 +24,8 @@ from service.primitives.pointer import nearest
 from service.primitives.text import cut
 
 T = TypeVar("T")
+
+DECODE_INLINE_BYTES = 256 * 1024
 
 JSON = [(b"content-type", b"application/json")]
 TEXT = [(b"content-type", b"text/plain; version=0.0.4; charset=utf-8")]
@@ -61,10 +63,10 @@ class Handlers:
         async with self._bodies.json(call.exchange.headers, call.receive) as body:
             call.exchange.bytes_in = len(body)
             answered = await self._evaluated(body, call)
-        summing = answered.run.summing
-        by_type = summing.by_type()
-        self._metrics.batch(by_type, summing.items.counts(), answered.run.seconds(), answered.run.deduplicated)
-        call.exchange.facts = {"items": len(answered.run.batch.items), "evaluations": by_type.total()}
+        summary, run = answered.summary, answered.run
+        by_type, items = run.summing.by_type(), run.summing.items.counts()
+        self._metrics.batch(by_type, items, run.seconds(), summary.deduplicated)
+        call.exchange.facts = {"items": summary.items, "evaluations": summary.evaluations}
         timing = f"run;dur={answered.seconds * 1000:.1f}".encode()
         return Answer(200, answered.body, [*JSON, (b"server-timing", timing)])
 
@@ -118,7 +120,7 @@ class Handlers:
         return Answer(200, self._page, HTML)
 
     async def _evaluated(self, body: bytes, call: Call) -> Answered:
-        if len(body) > INLINE_BYTES * 4:
+        if len(body) > DECODE_INLINE_BYTES:
             return await self._in_lane(self._evaluation(body, call.exchange.started), call)
         batch, replaced = decode(body, Batch, self._limits.json_depth)
         steps = evaluating(batch, self._limits, call.exchange.started, len(body), replaced)

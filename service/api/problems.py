@@ -40,6 +40,9 @@ KINDS: dict[type[ServiceError], Kind] = {
     errors.Overloaded: Kind(429, "overloaded", "Too many requests are waiting"),
 }
 METHOD = Kind(405, "method_not_allowed", "The method is not allowed here")
+CLIENT_CLOSED = 499
+"""For logs and metrics: nobody is there to be answered."""
+
 INTERNAL = Kind(500, "internal", "A fault of the service")
 
 Header = tuple[bytes, bytes]

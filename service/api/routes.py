@@ -9,7 +9,7 @@ from litestar.handlers import HTTPRouteHandler
 from msgspec import Struct
 
 from service.api.handlers import Call, Handlers
-from service.api.problems import Answer, answer_to
+from service.api.problems import CLIENT_CLOSED, Answer, answer_to
 from service.catalogue import Entry
 from service.core import errors
 from service.core.errors import ServiceError
@@ -133,8 +133,6 @@ ROUTES = (
 
 log = logging.getLogger("scorewright.failures")
 
-CLIENT_CLOSED = Answer(499, b"", [])
-
 
 def handler_of(route: Route, handlers: Handlers) -> HTTPRouteHandler:
     """The route as the router takes it: raw bytes in, raw bytes out."""
@@ -153,7 +151,7 @@ async def _answer(route: Route, handlers: Handlers, call: Call) -> Answer:
     except ServiceError as error:
         return answer_to(error, call.path)
     except Abandoned:
-        return CLIENT_CLOSED
+        return Answer(CLIENT_CLOSED, b"", [])
     except Exception as error:
         log.exception("request %s failed", call.exchange.id.decode())
         return answer_to(error, call.path)

@@ -16,6 +16,9 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+MAX_FAULTS = 100
+"""Faults of one body that are listed."""
+
 
 class Fault(Struct, frozen=True):
     """One fault of a body: where, of what kind, and what would be right."""

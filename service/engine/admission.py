@@ -5,13 +5,11 @@ from itertools import chain, islice
 from typing import Any
 
 from service.config import Limits
-from service.core.errors import Fault, Invalid
+from service.core.errors import MAX_FAULTS, Fault, Invalid
 from service.engine.batch import Batch, Item
 from service.engine.naming import Names
 from service.primitives.pointer import escape, nearest
 from service.primitives.text import cut
-
-MAX_FAULTS = 100
 
 
 def admit(batch: Batch, names: Names, limits: Limits, body_bytes: int) -> None:

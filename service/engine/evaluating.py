@@ -12,7 +12,7 @@ from service.core.assess import forget_documents
 from service.core.errors import TooLarge
 from service.core.evaluator import HEAVY, Evaluator
 from service.engine.admission import admit
-from service.engine.batch import Batch, ItemResult
+from service.engine.batch import Batch, ItemResult, Summary
 from service.engine.lanes import Steps
 from service.engine.naming import Names
 from service.engine.run import SLICE_SECONDS, Run
@@ -26,9 +26,10 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Answered(Struct):
-    """The answer's body, and the run it came from."""
+    """The answer's body, the summary in it, and the run it came from."""
 
     body: bytes
+    summary: Summary
     run: Run
     seconds: float
 
@@ -70,7 +71,7 @@ def evaluating(batch: Batch, limits: Limits, arrived: float, body_bytes: int, re
     body = b"".join([*parts, b'],"summary":', _encode(summary), b"}"])
     if len(body) > limits.response_bytes:
         raise _too_large(limits)
-    return Answered(body, run, perf_counter() - arrived)
+    return Answered(body, summary, run, perf_counter() - arrived)
 
 
 def _echoed(result: ItemResult) -> Iterator[Any]:

@@ -9,9 +9,9 @@ from msgspec import UNSET, Struct
 from service.config import Limits
 from service.core.assess import compares
 from service.core.binding import bind, is_templated
-from service.core.errors import Fault, Invalid
+from service.core.errors import MAX_FAULTS, Fault, Invalid
 from service.core.evaluator import Evaluator
-from service.engine.admission import MAX_FAULTS, admit
+from service.engine.admission import admit
 from service.engine.batch import Batch, Item
 from service.engine.lanes import Steps
 from service.engine.naming import Names

@@ -9,10 +9,10 @@ from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 
 from service.primitives import RuleFault
+from service.primitives.distance import MAX_CELLS
 
 MAX_PAIRS = 1_000_000
 MAX_SCORED_PAIRS = 100_000
-MAX_CELLS = 2_000_000_000
 
 Matrix: TypeAlias = Sequence[Sequence[float]] | NDArray[np.float64]
 

@@ -5,7 +5,6 @@ from typing import Any, Literal
 
 from service.primitives import RuleFault
 from service.primitives.assignment import (
-    MAX_CELLS,
     MAX_SCORED_PAIRS,
     Matrix,
     best_pairs,
@@ -13,7 +12,7 @@ from service.primitives.assignment import (
     similarity_matrix,
 )
 from service.primitives.diff import compare
-from service.primitives.distance import closeness, levenshtein_similarity
+from service.primitives.distance import MAX_CELLS, closeness, levenshtein_similarity
 from service.primitives.equality import equal, equal_as_values
 from service.primitives.jsontext import as_text
 from service.primitives.numbers import is_number, read_number
