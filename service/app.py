@@ -15,8 +15,8 @@ from service.api.document import document
 from service.api.edge import App, Edge
 from service.api.handlers import Handlers
 from service.api.page import page
-from service.api.problems import INTERNAL, KINDS, METHOD, problem
-from service.api.routes import ROUTES, handler_of, respond
+from service.api.problems import INTERNAL, KINDS, problem
+from service.api.routes import ROUTES, handlers_of, respond
 from service.config import Settings
 from service.core.errors import NotFound
 from service.engine.lanes import Lane
@@ -39,7 +39,7 @@ def build(settings: Settings) -> App:
         lane.stop()
 
     routed = Litestar(
-        [handler_of(route, handlers) for route in ROUTES],
+        handlers_of(ROUTES, handlers),
         lifespan=[lifespan],
         exception_handlers={HTTPException: _unrouted},
         openapi_config=None,
@@ -58,13 +58,11 @@ def tune() -> None:
 
 
 def _unrouted(request: Request[Any, Any, Any], error: HTTPException) -> Response[bytes]:
-    """No such path, or not with this method."""
+    """No such path."""
     path = request.scope["path"]
-    allowed = (error.headers or {}).get("allow")
-    if error.status_code == METHOD.status and allowed:
-        detail = f"{request.scope['method']} is not allowed here, only {allowed}"
-        return respond(problem(METHOD, detail, path, headers=[(b"allow", allowed.encode())]))
     if error.status_code == KINDS[NotFound].status:
         hint = nearest(path, {route.path for route in ROUTES}) or "; /docs lists what there is"
-        return respond(problem(KINDS[NotFound], f"Nothing is served at {cut(path, 200)}{hint}", path))
-    return respond(problem(INTERNAL, "The request could not be routed", path))
+        answer = problem(KINDS[NotFound], f"Nothing is served at {cut(path, 200)}{hint}", path)
+    else:
+        answer = problem(INTERNAL, "The request could not be routed", path)
+    return respond(answer)

@@ -1,6 +1,7 @@
 """Every Prometheus metric of the service."""
 
 from collections.abc import Mapping
+from typing import TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
 from prometheus_client.platform_collector import PlatformCollector
@@ -12,6 +13,8 @@ from service.core.outcome import Status
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 BYTES = (256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216)
 
+Labelled = TypeVar("Labelled", Counter, Histogram)
+
 
 class Metrics:
     """The metrics of one application, in a registry of its own."""
@@ -19,7 +22,7 @@ class Metrics:
     def __init__(self) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = CollectorRegistry()
-        self._children: dict[tuple[Counter, tuple[str, ...]], Counter] = {}
+        self._children: dict[tuple[Counter | Histogram, tuple[str, ...]], Counter | Histogram] = {}
         ProcessCollector(registry=self.registry)
         PlatformCollector(registry=self.registry)
         self._requests = self._counter("requests", "Requests answered.", "method", "route", "code")
@@ -40,10 +43,10 @@ class Metrics:
 
     def request(self, method: str, route: str, code: int, seconds: float, bytes_in: int, bytes_out: int) -> None:
         """Count a request that has been answered."""
-        self._requests.labels(method, route, code).inc()
-        self._latency.labels(route).observe(seconds)
-        self._bytes_in.labels(route).observe(bytes_in)
-        self._bytes_out.labels(route).observe(bytes_out)
+        self._child(self._requests, method, route, str(code)).inc()
+        self._child(self._latency, route).observe(seconds)
+        self._child(self._bytes_in, route).observe(bytes_in)
+        self._child(self._bytes_out, route).observe(bytes_out)
 
     def batch(
         self,
@@ -61,13 +64,13 @@ class Metrics:
             self._child(self._seconds, kind).inc(spent)
         self._deduplicated.inc(deduplicated)
 
-    def _child(self, counter: Counter, *labels: str) -> Counter:
-        """A counter under its labels: looking it up in the library takes longer than counting."""
-        key = counter, labels
+    def _child(self, parent: Labelled, *labels: str) -> Labelled:
+        """A metric under its labels: looking it up in the library takes longer than counting."""
+        key = parent, labels
         child = self._children.get(key)
         if child is None:
-            child = self._children[key] = counter.labels(*labels)
-        return child
+            child = self._children[key] = parent.labels(*labels)
+        return child  # type: ignore[return-value]
 
     def exposition(self) -> bytes:
         """The text that Prometheus scrapes."""

@@ -30,9 +30,23 @@ def decode(body: bytes, kind: type[T], max_depth: int) -> tuple[T, int]:
         value = _decode_or_explain(body, kind)
     except RecursionError:
         raise _too_deep("", max_depth) from None
-    if body.count(b"[") + body.count(b"{") > max_depth:
+    if _opens_more(body, max_depth):
         _refuse_depth(value, max_depth)
     return value, replaced
+
+
+def _opens_more(body: bytes, limit: int) -> bool:
+    """Whether more lists and objects begin in a body than a limit: else it cannot be nested deeper than that."""
+    left = limit
+    for bracket in (b"[", b"{"):
+        # finding leaps from bracket to bracket, where counting looks at every byte
+        place = body.find(bracket)
+        while place >= 0:
+            left -= 1
+            if left < 0:
+                return True
+            place = body.find(bracket, place + 1)
+    return False
 
 
 def _mended(body: bytes) -> tuple[bytes, int]:

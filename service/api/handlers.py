@@ -64,7 +64,7 @@ class Handlers:
             call.exchange.bytes_in = len(body)
             answered = await self._evaluated(body, call)
         summary, run = answered.summary, answered.run
-        by_type, items = run.summing.by_type(), run.summing.items.counts()
+        by_type, items = run.summing.by_type(), run.summing.items.counts
         self._metrics.batch(by_type, items, run.seconds(), summary.deduplicated)
         call.exchange.facts = {"items": summary.items, "evaluations": summary.evaluations}
         timing = f"run;dur={answered.seconds * 1000:.1f}".encode()

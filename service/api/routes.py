@@ -1,15 +1,19 @@
 """The route table: HTTP and the API's description both read it."""
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Literal
 
 from litestar import Request, Response
-from litestar.handlers import HTTPRouteHandler
+from litestar.enums import HttpMethod
+from litestar.handlers import ASGIRouteHandler, HTTPRouteHandler
+from litestar.types import Receive, Scope, Send
 from msgspec import Struct
 
+from service.api.edge import Exchange
 from service.api.handlers import Call, Handlers
-from service.api.problems import CLIENT_CLOSED, Answer, answer_to
+from service.api.problems import CLIENT_CLOSED, METHOD, Answer, answer_to, problem
 from service.catalogue import Entry
 from service.core import errors
 from service.core.errors import ServiceError
@@ -134,27 +138,47 @@ ROUTES = (
 log = logging.getLogger("scorewright.failures")
 
 
-def handler_of(route: Route, handlers: Handlers) -> HTTPRouteHandler:
-    """The route as the router takes it: raw bytes in, raw bytes out."""
-
-    async def endpoint(request: Request[Any, Any, Any]) -> Response[bytes]:
-        call = Call(request.scope["exchange"], request.receive, request.scope["path"], request.path_params)  # type: ignore[typeddict-item]
-        return respond(await _answer(route, handlers, call))
-
-    path = route.path.replace("}", ":str}")
-    return HTTPRouteHandler(path, http_method=route.method, name=f"{route.method} {route.path}")(endpoint)
+def handlers_of(routes: Iterable[Route], handlers: Handlers) -> list[ASGIRouteHandler | HTTPRouteHandler]:
+    """The routes as the router takes them, one handler a path: raw messages in, raw messages out."""
+    by_path: defaultdict[str, dict[str, Route]] = defaultdict(dict)
+    for route in routes:
+        by_path[route.path][route.method] = route
+    return [_handler_of(path, by_method, handlers) for path, by_method in by_path.items()]
 
 
-async def _answer(route: Route, handlers: Handlers, call: Call) -> Answer:
+def _handler_of(path: str, routes: Mapping[str, Route], handlers: Handlers) -> ASGIRouteHandler | HTTPRouteHandler:
+    async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG001
+        exchange: Exchange = scope["exchange"]  # type: ignore[typeddict-item]
+        await exchange.answer(await _answer(routes, handlers, exchange, scope, receive))
+
+    async def parametrised(request: Request[Any, Any, Any]) -> Response[bytes]:
+        exchange: Exchange = request.scope["exchange"]  # type: ignore[typeddict-item]
+        return respond(await _answer(routes, handlers, exchange, request.scope, request.receive))
+
+    if "{" not in path:
+        return ASGIRouteHandler(path, name=path, copy_scope=False)(endpoint)
+    # The router fails on an ASGI handler with path parameters.
+    return HTTPRouteHandler(path.replace("}", ":str}"), name=path, http_method=list(HttpMethod))(parametrised)
+
+
+async def _answer(
+    routes: Mapping[str, Route], handlers: Handlers, exchange: Exchange, scope: Any, receive: Receive
+) -> Answer:
+    path, method = scope["path"], scope["method"]
+    if method not in routes:
+        allowed = ", ".join(routes)
+        return problem(
+            METHOD, f"{method} is not allowed here, only {allowed}", path, [], [(b"allow", allowed.encode())]
+        )
     try:
-        return await route.handler(handlers, call)
+        return await routes[method].handler(handlers, Call(exchange, receive, path, scope["path_params"]))
     except ServiceError as error:
-        return answer_to(error, call.path)
+        return answer_to(error, path)
     except Abandoned:
         return Answer(CLIENT_CLOSED, b"", [])
     except Exception as error:
-        log.exception("request %s failed", call.exchange.id.decode())
-        return answer_to(error, call.path)
+        log.exception("request %s failed", exchange.id.decode())
+        return answer_to(error, path)
 
 
 def respond(answer: Answer) -> Response[bytes]:

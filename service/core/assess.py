@@ -57,17 +57,22 @@ class Assessor:
         self._judges_null = rule.spec.judges_null and rule.path is None
         self._least = (rule.threshold if rule.spec.graded else 0.5) - TOLERANCE
         self._source = attrgetter(rule.from_)
-        self._is_whole = self._literal is UNSET and rule.path is None
+        self._is_simple = (
+            self._literal is UNSET
+            and rule.path is None
+            and not (self._compares and (self._own_expected is UNSET or self._own_expected is None))
+        )
         self._path = None if rule.path is None else compile_path(rule.path, rule.dialect)
         rule.validate(self._own_expected)
 
     def __call__(self, case: Case) -> Evaluation:
         """The outcome of the rule on a case."""
-        expected = self._own_expected
-        if expected is UNSET:
-            expected = self.expectation(case)
-        source = self._source(case) if self._is_whole else None
-        picked = [source] if source is not None and source is not UNSET else self.pick(case)
+        if self._is_simple:
+            value = self._source(case)
+            if value is not None and value is not UNSET:
+                return self._single(value, self._own_expected)
+        expected = self.expectation(case)
+        picked = self.pick(case)
         if isinstance(picked, Evaluation):
             return picked
         if picked[0] is None and not self._judges_null and picked.count(None) == len(picked):
@@ -86,7 +91,8 @@ class Assessor:
             told += _NEGATED[passed]
         actual = value if verdict.actual is UNSET else verdict.actual
         shown = expected if verdict.expected is UNSET else verdict.expected
-        return self._graded(passed, score, told, actual, shown, details or {})
+        status: Status = "passed" if passed else "failed"
+        return Evaluation(self._name, self._type, self._label, status, score, None, told, actual, shown, details or {})
 
     def expectation(self, case: Case) -> Any:
         """What the rule compares with: its own `expected`, else the case's; None if it compares with nothing."""

@@ -9,7 +9,9 @@ ServiceError
 ├── TooLarge           more bytes than a limit allows
 ├── UnsupportedMedia   a content type or coding that is not read
 ├── Invalid            JSON of the wrong shape: every fault with its place
-└── Overloaded         too much waits already
+├── Overloaded         too much waits already
+├── ModelUnavailable   no model that could make vectors
+└── Late               the deadline passed first
 """
 
 from collections.abc import Mapping
@@ -77,3 +79,11 @@ class Invalid(ServiceError):
 
 class Overloaded(ServiceError):
     """Too much waits already."""
+
+
+class ModelUnavailable(ServiceError):
+    """No model that could make vectors, or none that answers."""
+
+
+class Late(ServiceError):
+    """The deadline passed before the answer was there."""

@@ -1,6 +1,6 @@
 """How an evaluation ended: the seven statuses, what each carries, and how they roll up."""
 
-from collections.abc import Collection
+from collections.abc import Set
 from typing import Annotated, Any, Literal, get_args
 
 from msgspec import Meta, Struct
@@ -11,7 +11,6 @@ Status = Literal["passed", "failed", "error", "pending", "not_graded", "no_data"
 STATUSES: tuple[Status, ...] = get_args(Status)
 GRADED: frozenset[Status] = frozenset({"passed", "failed"})
 LEFT_OUT_ON_REQUEST: frozenset[Status] = frozenset({"not_graded", "no_data"})
-_PASSED = {"passed"}
 WORST_FIRST: tuple[Status, ...] = ("failed", "error", "pending", "not_graded", "no_data", "passed")
 
 
@@ -33,14 +32,14 @@ class Evaluation(Struct, gc=False):
     details: Annotated[dict[str, Any], Meta(description="More, by type; `code` is the cause of a failure.")] = {}
 
 
-def roll_up(statuses: Collection[Status], *, ignore_not_graded: bool = False) -> Status:
+def roll_up(present: Set[Status], *, ignore_not_graded: bool = False) -> Status:
     """The status of an item: failed if anything failed, else the worst that is present, skipped if nothing ran.
 
     With `ignore_not_graded`, evaluations that were not graded or had no data are left out, as long as one was graded.
     """
-    present = set(statuses)
     if ignore_not_graded and present & GRADED:
-        present -= LEFT_OUT_ON_REQUEST
-    if present == _PASSED:
-        return "passed"
-    return next((status for status in WORST_FIRST if status in present), "skipped")
+        present = present - LEFT_OUT_ON_REQUEST
+    for status in WORST_FIRST:
+        if status in present:
+            return status
+    return "skipped"

@@ -15,12 +15,14 @@ from service.engine.admission import admit
 from service.engine.batch import Batch, ItemResult, Summary
 from service.engine.lanes import Steps
 from service.engine.naming import Names
-from service.engine.run import SLICE_SECONDS, Run
+from service.engine.run import Run
 from service.primitives.sizes import exceeds
 
 INLINE_EVALUATIONS = 500
 INLINE_RULES = 10
 INLINE_WORK = 1_000_000
+
+ENCODED_ITEMS = 16
 
 _encode = msgspec.json.Encoder().encode
 
@@ -49,36 +51,61 @@ def evaluating(batch: Batch, limits: Limits, arrived: float, body_bytes: int, re
     names = Names(batch)
     admit(batch, names, limits, body_bytes)
     run = Run(batch, names, limits, arrived + (batch.deadline_ms or limits.deadline_ms) / 1000)
-    parts: list[bytes] = []
-    size = 0
-    pause_at = perf_counter() + SLICE_SECONDS
+    writing = _Writing(limits.response_bytes, measured=batch.echo == "full")
     for result in run.results():
-        if result is not None:
-            if batch.echo == "full" and exceeds(_echoed(result), limits.response_bytes - size):
-                raise _too_large(limits)
-            part = _encode(result)
-            size += len(part)
-            parts += (b"," if parts else b'{"results":[', part)
-            if size > limits.response_bytes:
-                raise _too_large(limits)
-        if result is None or perf_counter() > pause_at:
+        if result is None or writing.add(result):
             yield
-            pause_at = perf_counter() + SLICE_SECONDS
     forget_documents()
     summary = run.summing.summary(run.computed, run.deduplicated)
     if replaced:
         summary.replaced_surrogates = replaced
-    body = b"".join([*parts, b'],"summary":', _encode(summary), b"}"])
-    if len(body) > limits.response_bytes:
-        raise _too_large(limits)
-    return Answered(body, summary, run, perf_counter() - arrived)
+    return Answered(writing.finished(summary), summary, run, perf_counter() - arrived)
+
+
+class _Writing:
+    """The answer's body, encoded a few items at a time. TooLarge as soon as it is over the limit."""
+
+    def __init__(self, limit: int, *, measured: bool) -> None:
+        self._parts = [b'{"results":[']
+        self._left = limit
+        self._limit = limit
+        self._measured = measured
+        self._at_once = 1 if measured else ENCODED_ITEMS
+        self._waiting: list[ItemResult] = []
+
+    def add(self, result: ItemResult) -> bool:
+        """Take the result of an item; whether that was work enough to offer a pause."""
+        if self._measured and exceeds(_echoed(result), self._left):
+            raise self._too_large()
+        self._waiting.append(result)
+        if len(self._waiting) < self._at_once:
+            return False
+        self._encode()
+        return True
+
+    def finished(self, summary: Summary) -> bytes:
+        """All of the body."""
+        self._encode()
+        self._append(b'],"summary":%b}' % _encode(summary))
+        return b"".join(self._parts)
+
+    def _encode(self) -> None:
+        if self._waiting:
+            separator = b"," if len(self._parts) > 1 else b""
+            self._append(separator + _encode(self._waiting)[1:-1])
+            self._waiting.clear()
+
+    def _append(self, part: bytes) -> None:
+        self._left -= len(part)
+        if self._left < 0:
+            raise self._too_large()
+        self._parts.append(part)
+
+    def _too_large(self) -> TooLarge:
+        allowed = f"{self._limit:,} bytes (response_bytes at /v1/limits)"
+        return TooLarge(f"The answer would be over the limit of {allowed}: send fewer items, or leave out `echo: full`")
 
 
 def _echoed(result: ItemResult) -> Iterator[Any]:
     for evaluation in result.evaluations:
         yield from (evaluation.actual, evaluation.expected, evaluation.details)
-
-
-def _too_large(limits: Limits) -> TooLarge:
-    allowed = f"{limits.response_bytes:,} bytes (response_bytes at /v1/limits)"
-    return TooLarge(f"The answer would be over the limit of {allowed}: send fewer items, or leave out `echo: full`")

@@ -3,9 +3,8 @@
 import logging
 from collections.abc import Iterator
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from service.catalogue import type_name
@@ -31,7 +30,7 @@ SLICE_SECONDS = 0.005
 _LATE = "The deadline passed before this was evaluated (see deadline_ms)"
 
 
-class _Entry(Struct, gc=False):
+class _Entry(NamedTuple):
     """A rule in its place among an item's rules: who judges, and where its evaluations are counted."""
 
     rule: Evaluator
@@ -53,35 +52,40 @@ class Run:
         self._limits = limits
         self._tasks = Tasks(limits)
         self._shared = self._entries(names.shared)
-        self._weights = _weights(self._shared)
         self._now = perf_counter()
-        self._pause_at = self._now + SLICE_SECONDS
 
     def results(self) -> Iterator[ItemResult | None]:
         """The items' results in order; a None between them offers a pause, at least every few milliseconds of work."""
+        pause_at = self._now + SLICE_SECONDS
+        shared = self._shared, _weights(self._shared)
         for number, item in enumerate(self.batch.items, 1):
             memo: dict[str, Any] = {}
-            evaluations = []
-            entries, weights = self._of(item)
-            for entry in entries:
-                task = entry.task
+            text = item.output if type(item.output) is str else None
+            evaluations: list[Evaluation] = []
+            present: set[Status] = set()
+            row: list[float | None] = []
+            entries, weights = self._of(item) if item.evaluators else shared
+            for rule, task, statuses, scores in entries:
                 if task is None:
-                    got = entry.rule.ungraded("skipped", None, "The rule is not active")
+                    got = rule.ungraded("skipped", None, "The rule is not active")
                 else:
-                    key = task.key(item, memo)
+                    key = task.key(item, memo) if text is None or not task.reads_output else text
                     known = task.seen.get(key)
                     got = self._judged(task, item, key) if known is None else known
-                    if task.rule is not entry.rule:
-                        got = replace(got, evaluator=entry.rule.id, label=entry.rule.label)
-                entry.statuses.append(got.status)
-                if got.score is not None:
-                    entry.scores.append(got.score)
+                    if task.rule is not rule:
+                        got = replace(got, evaluator=rule.id, label=rule.label)
+                status, score = got.status, got.score
+                statuses.append(status)
+                if score is not None:
+                    scores.append(score)
                 evaluations.append(got)
-                if self._now > self._pause_at:
+                present.add(status)
+                row.append(score)
+                if self._now > pause_at:
                     yield None
                     self._now = perf_counter()
-                    self._pause_at = self._now + SLICE_SECONDS
-            yield self.summing.add(item.id or str(number), evaluations, weights)
+                    pause_at = self._now + SLICE_SECONDS
+            yield self.summing.add(item.id or str(number), evaluations, present, row, weights)
             self._now = perf_counter()
 
     @property
@@ -92,8 +96,7 @@ class Run:
     @property
     def deduplicated(self) -> int:
         """Evaluations that an equal one answered."""
-        counts = self.summing.counts()
-        return counts.total() - counts["skipped"] - self._late - self.computed
+        return self.summing.count(but="skipped") - self._late - self.computed
 
     def seconds(self) -> dict[str, float]:
         """Time spent judging, by type."""
@@ -107,9 +110,7 @@ class Run:
         return _Entry(rule, task, column.statuses, column.scores)
 
     def _of(self, item: Item) -> tuple[list[_Entry], list[float] | None]:
-        """The rules of an item, and their weights unless they are all the same."""
-        if not item.evaluators:
-            return self._shared, self._weights
+        """The rules of an item with some of its own, and their weights unless they are all the same."""
         entries = [*self._shared, *self._entries(self._names.own(item))]
         return entries, _weights(entries)
 

@@ -1,6 +1,7 @@
 """Item results and the summary, added up as items finish."""
 
 from collections import Counter
+from functools import cached_property
 from math import fsum
 
 import msgspec
@@ -11,20 +12,21 @@ from service.primitives.stats import wilson
 
 
 class Column:
-    """Statuses and scores of one evaluator, or of the items, in the order they came."""
+    """Statuses and scores of one evaluator, or of the items, in the order they came; `counts` once all have come."""
 
     def __init__(self, type: str = "") -> None:  # noqa: A002
         self.type = type
         self.statuses: list[Status] = []
         self.scores: list[float] = []
 
+    @cached_property
     def counts(self) -> Counter[Status]:
         """How many there are of each status."""
         return Counter(self.statuses)
 
     def tally(self) -> Tally:
         """The counts with what follows from them."""
-        counts = self.counts()
+        counts = self.counts
         tally = msgspec.convert(counts, Tally)
         graded = counts["passed"] + counts["failed"]
         if graded:
@@ -46,10 +48,16 @@ class Summing:
         """Where the evaluations of the rules of one name and type are counted."""
         return self._columns.setdefault((name, kind), Column(kind))
 
-    def add(self, name: str, evaluations: list[Evaluation], weights: list[float] | None) -> ItemResult:
-        """The result of an item, counted; `weights` is None where all weigh the same."""
-        scores = [one.score for one in evaluations]
-        status = roll_up([one.status for one in evaluations], ignore_not_graded=self._ignore_not_graded)
+    def add(
+        self,
+        name: str,
+        evaluations: list[Evaluation],
+        present: set[Status],
+        scores: list[float | None],
+        weights: list[float] | None,
+    ) -> ItemResult:
+        """The result of an item, counted, from what its evaluations are; `weights` is None where all weigh the same."""
+        status = roll_up(present, ignore_not_graded=self._ignore_not_graded)
         score = _mean(scores, weights)
         self.items.statuses.append(status)
         if score is not None and status in GRADED:
@@ -68,18 +76,15 @@ class Summing:
             deduplicated=deduplicated,
         )
 
-    def counts(self) -> Counter[Status]:
-        """How many evaluations there are of each status."""
-        found: Counter[Status] = Counter()
-        for column in self._columns.values():
-            found.update(column.statuses)
-        return found
+    def count(self, *, but: Status) -> int:
+        """How many evaluations there are, those of one status left out."""
+        return sum(len(column.statuses) - column.counts[but] for column in self._columns.values())
 
     def by_type(self) -> Counter[tuple[str, Status]]:
         """How many evaluations there are of each type and status."""
         found: Counter[tuple[str, Status]] = Counter()
         for column in self._columns.values():
-            for status, count in column.counts().items():
+            for status, count in column.counts.items():
                 found[column.type, status] += count
         return found
 

@@ -21,9 +21,6 @@ from service.primitives import RuleFault
 _encode = msgspec.json.Encoder().encode
 
 
-_OUTPUT = ("output",)
-
-
 class Task(Struct):
     """A rule, and what is known of it so far: its outcomes by the data they depend on, its timeouts.
 
@@ -35,6 +32,7 @@ class Task(Struct):
     type: str
     echoes: bool
     reads: tuple[str, ...]
+    reads_output: bool
     assessor: Assessor | None
     fault: RuleFault | None
     seen: dict[Any, Evaluation]
@@ -47,9 +45,8 @@ class Task(Struct):
 
         `memo` keeps the parts of one case that have been encoded already.
         """
-        if self.reads == _OUTPUT:
-            output = case.output
-            return output if type(output) is str else _part(case, "output", memo)
+        if self.reads_output:
+            return _part(case, "output", memo)
         return tuple([_part(case, field, memo) for field in self.reads])
 
 
@@ -83,7 +80,7 @@ class Tasks:
             assessor, fault = (None, None) if templated else self._ready(rule)
             reads = _reads(rule, templated)
             echoes = rule.spec.echoes or templated or "expected" in reads or is_long(getattr(rule, "expected", None))
-            task = Task(rule, type_name(type(rule)), echoes, reads, assessor, fault, {})
+            task = Task(rule, type_name(type(rule)), echoes, reads, reads == ("output",), assessor, fault, {})
             self._by_identity[identity] = task
         return task
 
