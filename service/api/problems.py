@@ -38,6 +38,8 @@ KINDS: dict[type[ServiceError], Kind] = {
     errors.UnknownHost: Kind(421, "unknown_host", "This host is not served"),
     errors.Invalid: Kind(422, "invalid", "The body does not have the right shape"),
     errors.Overloaded: Kind(429, "overloaded", "Too many requests are waiting"),
+    errors.ModelUnavailable: Kind(503, "model_unavailable", "No model answers"),
+    errors.Late: Kind(504, "deadline_exceeded", "The deadline passed first"),
 }
 METHOD = Kind(405, "method_not_allowed", "The method is not allowed here")
 CLIENT_CLOSED = 499

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from msgspec import UNSET
 
+from service.core.asking import Judging, together
 from service.core.case import Case
 from service.core.evaluator import Evaluator, Verdict
 from service.core.outcome import Evaluation, Status
@@ -70,7 +71,31 @@ class Assessor:
         if self._is_simple:
             value = self._source(case)
             if value is not None and value is not UNSET:
-                return self._single(value, self._own_expected)
+                return self._single(self._rule.judge(value, self._own_expected), value, self._own_expected)
+        subject = self._subject(case)
+        if isinstance(subject, Evaluation):
+            return subject
+        picked, expected = subject
+        if len(picked) == 1:
+            return self._single(self._rule.judge(picked[0], expected), picked[0], expected)
+        distinct = _distinct(picked)
+        verdicts = [self._rule.judge(value, expected) for value in distinct.values()]
+        return self._several(picked, expected, dict(zip(distinct, verdicts, strict=True)))
+
+    def inquire(self, case: Case) -> Judging[Evaluation]:
+        """The outcome of a rule that needs what others have to make first."""
+        subject = self._subject(case)
+        if isinstance(subject, Evaluation):
+            return subject
+        picked, expected = subject
+        if len(picked) == 1:
+            return self._single((yield from self._rule.inquire(picked[0], expected)), picked[0], expected)
+        distinct = _distinct(picked)
+        verdicts = yield from together([self._rule.inquire(value, expected) for value in distinct.values()])
+        return self._several(picked, expected, dict(zip(distinct, verdicts, strict=True)))
+
+    def _subject(self, case: Case) -> tuple[list[Any], Any] | Evaluation:
+        """The values under test, and what they are compared with; or the outcome where there is nothing to judge."""
         expected = self.expectation(case)
         picked = self.pick(case)
         if isinstance(picked, Evaluation):
@@ -79,12 +104,9 @@ class Assessor:
             return self._no_data("null_value", _NO_VALUE, _unwrapped(picked))
         if self._compares and (expected is UNSET or (expected is None and not self._rule.spec.null_expected)):
             return self._no_data("missing_expected", _NO_EXPECTED, _unwrapped(picked))
-        if len(picked) > 1:
-            return self._several(picked, expected)
-        return self._single(picked[0], expected)
+        return picked, expected
 
-    def _single(self, value: Any, expected: Any) -> Evaluation:
-        verdict = self._rule.judge(value, expected)
+    def _single(self, verdict: Verdict, value: Any, expected: Any) -> Evaluation:
         passed, score, told, details = verdict.score >= self._least, verdict.score, verdict.fact, verdict.details
         if self._rule.negate:
             passed, score, details = not passed, 1.0 - score, (details or {}) | {"raw_score": score}
@@ -151,19 +173,15 @@ class Assessor:
         status: Status = "passed" if passed else "failed"
         return Evaluation(self._name, self._type, self._label, status, score, None, told, actual, expected, details)
 
-    def _judge(self, value: Any, expected: Any) -> _Judged:
-        if value is None:
+    def _judged(self, verdict: Verdict | None) -> _Judged:
+        if verdict is None:
             return _Judged(False, 0.0, _NULL)
-        verdict = self._rule.judge(value, expected)
         passed, score = verdict.score >= self._least, verdict.score
         return _Judged(not passed, 1.0 - score, verdict) if self._rule.negate else _Judged(passed, score, verdict)
 
-    def _several(self, picked: list[Any], expected: Any) -> Evaluation:
+    def _several(self, picked: list[Any], expected: Any, verdicts: dict[int, Verdict]) -> Evaluation:
         """All must satisfy: the worst value decides; any may: the best one does. A null satisfies nothing."""
-        # A path may pick one value in many places: it is judged once.
-        distinct = {id(value): value for value in picked}
-        verdicts = {key: self._judge(value, expected) for key, value in distinct.items()}
-        judged = [verdicts[id(value)] for value in picked]
+        judged = [self._judged(verdicts.get(id(value))) for value in picked]
         place = (max if self._rule.values == "any" else min)(range(len(judged)), key=lambda index: judged[index][:2])
         passed, score, verdict = judged[place]
         details = (verdict.details or {}) | {"decided_by": place + 1}
@@ -190,6 +208,11 @@ class Assessor:
 def compares(kind: type[Evaluator]) -> bool:
     """Whether evaluators of this type hold the value under test against another one."""
     return "expected" in kind.__struct_fields__
+
+
+def _distinct(picked: list[Any]) -> dict[int, Any]:
+    """The values to be judged: a path may pick one value in many places, and nothing is said of null."""
+    return {id(value): value for value in picked if value is not None}
 
 
 @lru_cache(maxsize=4)

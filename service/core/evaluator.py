@@ -5,10 +5,11 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import UNSET, Meta, Struct
 
+from service.core.asking import Judging
 from service.core.case import Case
 from service.core.outcome import Evaluation, Status
 
-Family = Literal["text", "json", "numbers", "lists"]
+Family = Literal["text", "json", "numbers", "lists", "embeddings"]
 Source = Literal["output", "input", "expected", "context", "metadata"]
 Dialect = Literal["jayway", "rfc9535", "jsonpath-ng"]
 
@@ -28,6 +29,7 @@ class Example(Struct, frozen=True, kw_only=True):
 
     params: dict[str, Any] = {}
     case: Case
+    vectors: dict[str, list[float]] = {}
     status: Status
     score: float | None = None
 
@@ -132,4 +134,12 @@ class Evaluator(
 
     def judge(self, value: Any, expected: Any) -> Verdict:
         """Judge one value; `expected` is None where the rule compares with nothing."""
+        raise NotImplementedError
+
+    def inquires(self) -> bool:
+        """Whether the judgement needs what others have to make first: `inquire` then stands in for `judge`."""
+        return False
+
+    def inquire(self, value: Any, expected: Any) -> Judging[Verdict]:
+        """Judge one value in steps: each yields what is needed and is sent what was told."""
         raise NotImplementedError

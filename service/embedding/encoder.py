@@ -26,7 +26,8 @@ class Encoder(Protocol):
     """A model, called from several threads at once. ModelUnavailable where it cannot answer."""
 
     @property
-    def model(self) -> Model: ...
+    def model(self) -> Model:
+        """Whose vectors they are."""
 
     def prepare(self, texts: Sequence[str]) -> list[Prepared]:
         """The texts made ready, in their order."""

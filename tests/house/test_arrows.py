@@ -12,6 +12,7 @@ RANK = {
     "config": 1,
     "core": 1,
     "scorers": 2,
+    "embedding": 2,
     "catalogue": 3,
     "metrics": 2,
     "engine": 4,

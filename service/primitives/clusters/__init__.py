@@ -1,0 +1,34 @@
+"""Groups of vectors that point the same way, by single, complete or average linkage of their cosines.
+
+Whatever takes long is a generator: it yields between short steps, so that one thread can serve many callers in turn,
+and returns its result.
+"""
+
+from service.primitives.clusters.agglomerative import agglomerate
+from service.primitives.clusters.clustering import MAX_CURVE, MAX_VECTORS, Clustering, Linkage, cluster
+from service.primitives.clusters.cosines import TOLERANCE, Steps, cosine_matrix, threshold, unit_rows
+from service.primitives.clusters.shape import Cluster, shapes
+from service.primitives.clusters.single import components, spanning_tree
+from service.primitives.clusters.tree import Point, Tree, curve, cut
+
+__all__ = [
+    "MAX_CURVE",
+    "MAX_VECTORS",
+    "TOLERANCE",
+    "Cluster",
+    "Clustering",
+    "Linkage",
+    "Point",
+    "Steps",
+    "Tree",
+    "agglomerate",
+    "cluster",
+    "components",
+    "cosine_matrix",
+    "curve",
+    "cut",
+    "shapes",
+    "spanning_tree",
+    "threshold",
+    "unit_rows",
+]

@@ -1,0 +1,82 @@
+"""Cosines between the rows of a matrix, and from where on they count as similar."""
+
+from collections.abc import Generator, Iterator
+from math import isqrt
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Result = TypeVar("Result")
+Steps: TypeAlias = Generator[None, None, Result]
+"""Work in short steps, that ends in a result."""
+
+Vectors: TypeAlias = NDArray[np.floating[Any]]
+Rows: TypeAlias = NDArray[np.float64]
+
+TOLERANCE = 1e-6
+"""Two vectors are similar if their cosine is at least tau less this: equal ones must be at tau = 1."""
+
+DECIMALS = 12
+"""Cosines are rounded to these, coarser than the noise of their summation: what ties on paper ties here."""
+
+_MAX_SIDE = 512
+_PRODUCTS = 100_000_000
+"""Multiplications in a step: some 5 ms of one core."""
+
+_CELLS = 200_000
+"""Numbers in a step that reads them: 1 ms."""
+
+
+def threshold(tau: float) -> float:
+    """What a cosine must reach, rounded or not, to be tau - TOLERANCE or more once it is rounded to DECIMALS."""
+    return float(thresholds(np.array([tau]))[0])
+
+
+def thresholds(taus: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The threshold at each tau."""
+    return np.round(taus - TOLERANCE, DECIMALS) - 0.5 * 10.0**-DECIMALS
+
+
+def unit_rows(vectors: Vectors) -> Steps[Rows]:
+    """The rows at length 1; those of zeros share a dimension of their own: cosine 1 among them, 0 with any other."""
+    count, dimensions = vectors.shape
+    blank = ~vectors.any(axis=1)
+    unit = np.zeros((count, dimensions + int(blank.any())))
+    unit[blank, -1:] = 1
+    for block in slices(count, max(1, _CELLS // dimensions)):
+        rows = unit[block]
+        rows[:, :dimensions] = vectors[block]
+        rows /= np.abs(rows).max(axis=1, keepdims=True)  # before squares overflow or vanish
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        yield
+    return unit
+
+
+def cosine_matrix(unit: Rows, side: int | None = None) -> Steps[Rows]:
+    """All cosines between rows of length 1, rounded to DECIMALS; symmetric. `side` is that of a step's block."""
+    cosines = np.empty((len(unit), len(unit)))
+    for rows, columns in blocks(len(unit), side or side_for(unit)):
+        block = np.round(unit[rows] @ unit[columns].T, DECIMALS)
+        cosines[rows, columns] = block
+        cosines[columns, rows] = block.T
+        yield
+    return cosines
+
+
+def side_for(unit: Rows) -> int:
+    """The side of a block of cosines that takes one short step."""
+    return max(1, min(_MAX_SIDE, isqrt(_PRODUCTS // unit.shape[1])))
+
+
+def blocks(count: int, side: int) -> Iterator[tuple[slice, slice]]:
+    """Rows and columns of the blocks that cover the upper triangle of a square, row by row."""
+    for rows in slices(count, side):
+        for columns in slices(count, side, rows.start):
+            yield rows, columns
+
+
+def slices(count: int, side: int, start: int = 0) -> Iterator[slice]:
+    """The parts of start to count, `side` long each but the last."""
+    for at in range(start, count, side):
+        yield slice(at, min(at + side, count))

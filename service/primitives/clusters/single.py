@@ -1,0 +1,78 @@
+"""Single linkage: two vectors share a cluster if a chain of similar ones leads from one to the other."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from service.primitives.clusters.cosines import Rows, Steps, blocks, side_for, threshold
+from service.primitives.clusters.tree import Labels, Tree, by_appearance, compressed
+
+_FLOAT32_STEP = 2.0**-23
+
+
+def components(unit: Rows, tau: float, side: int | None = None) -> Steps[Labels]:
+    """The cluster of each row at this tau, numbers from 0 by first appearance; the rows have length 1.
+
+    In memory for the rows in float32 and one block of cosines, with sides of `side`. Blocks whose rows share a
+    cluster already are not computed.
+    """
+    least = threshold(tau)
+    short = unit.astype(np.float32)
+    roots = np.arange(len(unit))
+    for rows, columns in blocks(len(unit), side or side_for(unit)):
+        if not _are_one(roots[rows], roots[columns]):
+            similar = _similar(unit, short, rows, columns, least)
+            yield
+            one, other = np.nonzero(similar & (roots[rows, None] != roots[None, columns]))
+            roots = _joined(roots, one + rows.start, other + columns.start)
+            yield
+    return by_appearance(roots)
+
+
+def spanning_tree(cosines: Rows) -> Steps[Tree]:
+    """A spanning tree of the greatest cosines: cut at any tau it gives the clusters (Prim 1957). In O(n^2) time."""
+    count = len(cosines)
+    parents = np.zeros(count, np.intp)
+    heights = np.full(count, -np.inf)
+    best = np.full(count, -np.inf)
+    outside = np.ones(count, np.bool_)
+    node = 0
+    for _ in range(count - 1):
+        outside[node] = False
+        best[node] = -np.inf
+        nearer = (cosines[node] > best) & outside
+        np.copyto(best, cosines[node], where=nearer)
+        parents[nearer] = node
+        node = int(best.argmax())
+        heights[node] = best[node]
+        yield
+    return Tree(parents, heights + 0.0)
+
+
+def _similar(unit: Rows, short: NDArray[np.float32], rows: slice, columns: slice, least: float) -> NDArray[np.bool_]:
+    """Which cosines reach `least`, decided in float64 for the rows where float32 leaves a doubt.
+
+    However its products are added up, a float32 cosine of d terms errs by no more than d + 3 half steps (Higham 2002,
+    section 3.1): twice that is allowed for.
+    """
+    cosines = short[rows] @ short[columns].T
+    similar = cosines >= least
+    cosines -= least
+    doubt = np.abs(cosines, out=cosines).min(axis=1) <= (unit.shape[1] + 3) * _FLOAT32_STEP
+    if doubt.any():
+        similar[doubt] = unit[rows][doubt] @ unit[columns].T >= least
+    return similar
+
+
+def _are_one(one: Labels, other: Labels) -> bool:
+    return bool((one == one[0]).all() and (other == one[0]).all())
+
+
+def _joined(roots: Labels, one: Labels, other: Labels) -> Labels:
+    """The roots once these pairs share a cluster: each hangs the greater root under the least it meets."""
+    while len(one):
+        low, high = np.minimum(roots[one], roots[other]), np.maximum(roots[one], roots[other])
+        np.minimum.at(roots, high, low)
+        roots = compressed(roots)
+        apart = roots[one] != roots[other]
+        one, other = one[apart], other[apart]
+    return roots
