@@ -3,15 +3,17 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help serve test lint bench docs openapi lock clean
+.PHONY: help serve test lint bench bench-peers docs openapi lock clean
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 serve: .venv/run  ## set up what is missing and serve on SCOREWRIGHT_HOST:SCOREWRIGHT_PORT
+	-$(BIN)/scorewright model fetch
 	exec $(BIN)/scorewright serve
 
 test: .venv/dev  ## set up what is missing and run every test
+	-$(BIN)/scorewright model fetch
 	$(BIN)/python -m pytest
 
 lint: .venv/dev  ## ruff and mypy
@@ -27,6 +29,15 @@ bench: .venv-bench/run  ## speed against a bare application and against peers, a
 	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
+bench-peers: .venv-peers/run  ## speed of the embedded model against peers (1.6 GB of disk the first time); exits 1 under a target
+	.venv-peers/bin/python -m benchmarks.embedding
+
+.venv-peers/run: requirements/peers.txt requirements/torch.txt
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $<
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/torch.txt
+	@touch $@
+
 docs: .venv/run  ## rewrite what is derived from the code in README.md and docs/
 	$(BIN)/python -m docs.build
 
@@ -37,7 +48,7 @@ lock:  ## rewrite requirements/*.txt from pyproject.toml (needs uv)
 	requirements/lock
 
 clean:  ## remove the virtual environment and caches
-	rm -rf .venv .venv-bench .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-bench .venv-peers .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

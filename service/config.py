@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct, structs
@@ -38,7 +38,35 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     json_depth: Annotated[int, Meta(ge=1, le=200, description="Nesting of the body and of JSON found in texts.")] = 200
     deadline_ms: Annotated[Count, Meta(description="Deadline of a request that names none.")] = 30_000
     max_deadline_ms: Annotated[Count, Meta(description="The longest deadline a request may name.")] = 600_000
+    texts: Annotated[Count, Meta(description="Distinct texts of a request that are embedded.")] = 20_000
+    queue_texts: Annotated[Count, Meta(description="Texts of all requests that wait for the model; past it 429.")] = (
+        40_000
+    )
     waiting_requests: Annotated[Count, Meta(description="Large requests in work or waiting; past it 429.")] = 64
+
+
+class Embedding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How texts are embedded. None leaves it to the model's own files."""
+
+    workers: Annotated[Count | None, Meta(description="Runs at once; default: the cores, or 8 for a server.")] = None
+    threads: Annotated[Count, Meta(description="Threads of one run.")] = 1
+    run_tokens: Annotated[Count, Meta(description="Tokens of one run, padding included.")] = 512
+    cache_texts: Annotated[int, Meta(ge=0, description="Vectors kept; 0 keeps none.")] = 4096
+    providers: Annotated[tuple[str, ...], Meta(description="onnxruntime's execution providers, in order.")] = (
+        "CPUExecutionProvider",
+    )
+    name: Annotated[str | None, Meta(description="What the model is called.")] = None
+    aliases: Annotated[tuple[str, ...], Meta(description="Other names for it.")] = ()
+    model_file: Annotated[str | None, Meta(description="An .onnx file in SCOREWRIGHT_MODEL_DIR.")] = None
+    max_tokens: Annotated[Count | None, Meta(description="Tokens read of a text.")] = None
+    prompt: Annotated[str | None, Meta(description="A prompt's name, put before every text.")] = None
+    dimensions: Annotated[Count | None, Meta(description="Numbers kept of each vector.")] = None
+    connect_seconds: Annotated[float, Meta(gt=0, description="Server: time to connect.")] = 2.0
+    read_seconds: Annotated[float, Meta(gt=0, description="Server: time between two parts of an answer.")] = 10.0
+    total_seconds: Annotated[float, Meta(gt=0, description="Server: time for an answer, tries included.")] = 20.0
+    tries: Annotated[Count, Meta(description="Server: calls before giving up.")] = 3
+    texts_per_call: Annotated[Count, Meta(description="Server: texts of one call.")] = 32
+    proxy: Annotated[str | None, Meta(description="Server: a proxy in front of it.")] = None
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -55,6 +83,19 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = None
     shutdown_seconds: Annotated[int, Meta(ge=1, description="How long SIGTERM waits for requests in flight.")] = 25
     log_requests: Annotated[bool, Meta(description="One JSON line a request on standard error.")] = True
+    data_dir: Annotated[str, Meta(description="Where fetched models are.")] = ""
+    model_dir: Annotated[
+        str | None, Meta(description="A model of your own, in the hub's layout; default: the one that is fetched.")
+    ] = None
+    require_model: Annotated[bool, Meta(description="true: /readyz is 503 without a model.")] = False
+    embedder: Annotated[
+        Literal["onnx", "openai", "hashing"],
+        Meta(description="onnx: a model run here; openai: a compatible server; hashing: no meaning, for tests."),
+    ] = "onnx"
+    embedder_url: Annotated[str | None, Meta(description="The server's address, with /v1.")] = None
+    embedder_model: Annotated[str | None, Meta(description="The server's model; default: its first.")] = None
+    embedder_api_key: Annotated[str | None, Meta(description="The server's key.")] = None
+    embedding: Embedding = Embedding()
     limits: Limits = Limits()
 
     def hosts(self) -> tuple[str, ...] | None:
@@ -71,10 +112,17 @@ def load(environ: Mapping[str, str] = os.environ, **overrides: Any) -> Settings:
         if name.startswith(PREFIX) and name != f"{PREFIX}CONFIG":
             _place(values, name, text)
     values.update({name: value for name, value in overrides.items() if value is not None})
+    values.setdefault("data_dir", _data_directory(environ))
     try:
         return msgspec.convert(values, Settings, strict=False)
     except msgspec.ValidationError as exc:
         raise ConfigError(f"settings: {exc}") from None
+
+
+def _data_directory(environ: Mapping[str, str]) -> str:
+    """Where programs of this user keep data (XDG base directories)."""
+    shared = environ.get("XDG_DATA_HOME") or Path(environ.get("HOME") or Path.home()) / ".local" / "share"
+    return str(Path(shared) / "scorewright")
 
 
 def _from_file(name: str | None) -> dict[str, Any]:
@@ -93,11 +141,15 @@ def _place(values: dict[str, Any], name: str, text: str) -> None:
         raise ConfigError(f"{name}: there is no such setting (see `scorewright check`)")
     for table in tables:
         values = values.setdefault(table, {})
-    is_list = key in ("api_keys", "allowed_hosts")
+    is_list = key in ("api_keys", "allowed_hosts", "aliases", "providers")
     values[key] = [part.strip() for part in text.split(",") if part.strip()] if is_list else text
 
 
 def effective(settings: Settings) -> dict[str, Any]:
     """The settings as plain data, keys hidden."""
-    plain = structs.asdict(settings) | {"limits": structs.asdict(settings.limits), "allowed_hosts": settings.hosts()}
-    return plain | {"api_keys": f"{len(settings.api_keys)} set"}
+    tables = {"limits": structs.asdict(settings.limits), "embedding": structs.asdict(settings.embedding)}
+    hidden = {
+        "api_keys": f"{len(settings.api_keys)} set",
+        "embedder_api_key": None if settings.embedder_api_key is None else "set",
+    }
+    return structs.asdict(settings) | tables | {"allowed_hosts": settings.hosts()} | hidden

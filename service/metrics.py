@@ -1,19 +1,59 @@
 """Every Prometheus metric of the service."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
+from prometheus_client.registry import Collector
 
 from service import __version__
+from service.core.errors import ModelUnavailable
 from service.core.outcome import Status
+from service.core.ports import Embedder
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 BYTES = (256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216)
 
 Labelled = TypeVar("Labelled", Counter, Histogram)
+
+
+EMBEDDING_COUNTERS = {
+    "texts": "Texts that the model has read.",
+    "tokens": "Tokens that the model has read.",
+    "padding": "Tokens computed only because a longer text was in the run: tokens + padding is the work.",
+    "truncated": "Texts that were too long for the model.",
+    "runs": "Runs of the model.",
+    "run_seconds": "Time in the model, summed over its threads.",
+    "queue_seconds": "Time that texts waited for a run.",
+    "cache_hits": "Texts answered by a vector that was kept.",
+    "cache_misses": "Texts that no kept vector answered.",
+}
+EMBEDDING_GAUGES = {"waiting": "Texts that wait or are in a run.", "cached": "Vectors that are kept."}
+
+
+class _EmbeddingCollector(Collector):
+    """Reads the embedder's own figures when it is scraped."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+
+    def collect(self) -> Iterator[Metric]:
+        figures = self._embedder.figures
+        for name, text in EMBEDDING_COUNTERS.items():
+            yield CounterMetricFamily(f"scorewright_embedding_{name}", text, value=getattr(figures, name))
+        for name, text in EMBEDDING_GAUGES.items():
+            yield GaugeMetricFamily(f"scorewright_embedding_{name}", text, value=getattr(figures, name))
+        info = GaugeMetricFamily(
+            "scorewright_model_info", "The embedding model.", labels=["model", "fingerprint", "dimensions"]
+        )
+        with suppress(ModelUnavailable):
+            model = self._embedder.model
+            info.add_metric([model.id, model.fingerprint, str(model.dimensions)], 1)
+        yield info
 
 
 class Metrics:
@@ -63,6 +103,10 @@ class Metrics:
         for kind, spent in seconds.items():
             self._child(self._seconds, kind).inc(spent)
         self._deduplicated.inc(deduplicated)
+
+    def embedding(self, embedder: Embedder) -> None:
+        """Publish what the embedder does."""
+        self.registry.register(_EmbeddingCollector(embedder))
 
     def _child(self, parent: Labelled, *labels: str) -> Labelled:
         """A metric under its labels: looking it up in the library takes longer than counting."""

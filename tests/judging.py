@@ -7,24 +7,31 @@ import msgspec
 
 from service.api.codec import decode
 from service.config import Limits
+from service.core.errors import ModelUnavailable
+from service.core.ports import Embedder
+from service.embedding.choosing import NoModel
 from service.engine.batch import Batch
 from service.engine.evaluating import evaluating
 from service.engine.lanes import drain
 
 LIMITS = Limits()
+NO_MODEL = NoModel(ModelUnavailable("There is no model in this test"))
 
 
-def results(body: dict[str, Any], limits: Limits = LIMITS) -> dict[str, Any]:
+def results(body: dict[str, Any], limits: Limits = LIMITS, embedder: Embedder = NO_MODEL) -> dict[str, Any]:
     """The answer to a batch."""
     sent = msgspec.json.encode(body)
     batch, replaced = decode(sent, Batch, limits.json_depth)
-    answered = drain(evaluating(batch, limits, perf_counter(), len(sent), replaced))
+    answered = drain(evaluating(batch, limits, embedder, perf_counter(), len(sent), replaced))
     return msgspec.json.decode(answered.body)  # type: ignore[no-any-return]
 
 
-def evaluation(rule: dict[str, Any], limits: Limits = LIMITS, **item: Any) -> dict[str, Any]:
+def evaluation(
+    rule: dict[str, Any], limits: Limits = LIMITS, vectors: dict[str, list[float]] | None = None, **item: Any
+) -> dict[str, Any]:
     """The one evaluation of a rule on an item."""
-    only = results({"items": [item], "evaluators": [rule]}, limits)["results"][0]["evaluations"]
+    body = {"items": [item], "evaluators": [rule], "vectors": vectors or {}}
+    only = results(body, limits)["results"][0]["evaluations"]
     return only[0]  # type: ignore[no-any-return]
 
 

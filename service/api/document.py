@@ -17,6 +17,8 @@ ANY_BATCH = {
     "description": "Meant to be a Batch, as in /v1/evaluations; of any other JSON the answer says what is wrong."
 }
 
+TEXTS = [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]
+
 DESCRIPTION = """\
 Post LLM outputs with the rules to judge them by; get evaluations back. Nothing is kept between requests.
 
@@ -30,6 +32,8 @@ def document() -> dict[str, Any]:
     schemas, components = msgspec.json.schema_components([*types, Problem], ref_template="#/components/schemas/{name}")
     by_type = dict(zip([*map(id, types), id(Problem)], schemas, strict=True))
     _describe_batch(components["Batch"])
+    components["EmbeddingsRequest"]["properties"]["input"] |= {"anyOf": TEXTS}
+    components["ClustersRequest"]["oneOf"] = [{"required": ["texts"]}, {"required": ["embeddings"]}]
     return {
         "openapi": "3.1.0",
         "jsonSchemaDialect": "https://json-schema.org/draft/2020-12/schema",

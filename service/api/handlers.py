@@ -13,8 +13,12 @@ from service.api.edge import Exchange
 from service.api.limits import in_force
 from service.api.problems import Answer
 from service.config import Settings
-from service.core.errors import Invalid, NotFound
+from service.core.errors import Invalid, ModelUnavailable, NotFound
+from service.core.ports import Embedder
 from service.engine.batch import Batch
+from service.engine.clustering import ClustersRequest, clustering
+from service.engine.comparing import SimilarityRequest, comparing
+from service.engine.embeddings import EmbeddingsRequest, embedding, models
 from service.engine.evaluating import Answered, evaluating, is_light
 from service.engine.lanes import Lane, Steps, drain
 from service.engine.trying import PathTrial, trying
@@ -47,8 +51,12 @@ class Call(Struct):
 class Handlers:
     """The handlers, with what they share."""
 
-    def __init__(self, settings: Settings, metrics: Metrics, lane: Lane, document: bytes, page: bytes) -> None:
+    def __init__(
+        self, settings: Settings, metrics: Metrics, lane: Lane, embedder: Embedder, document: bytes, page: bytes
+    ) -> None:
+        self._settings = settings
         self._limits = settings.limits
+        self._embedder = embedder
         self._bodies = Bodies(settings.limits)
         self._metrics = metrics
         self._lane = lane
@@ -78,9 +86,34 @@ class Handlers:
 
     async def try_path(self, call: Call) -> Answer:
         """A JSONPath on a document."""
-        async with self._bodies.json(call.exchange.headers, call.receive) as body:
-            call.exchange.bytes_in = len(body)
-            return await self._in_lane(self._trial(body), call)
+        return await self._stepped(call, PathTrial, lambda trial: trying(trial, self._limits))
+
+    async def embeddings(self, call: Call) -> Answer:
+        """Vectors of texts."""
+        own, until = self._settings.embedding, self._deadline(call)
+        return await self._stepped(
+            call,
+            EmbeddingsRequest,
+            lambda request: embedding(request, self._embedder, own, self._limits, until),
+        )
+
+    async def models(self, call: Call) -> Answer:  # noqa: ARG002
+        """The embedding model."""
+        return Answer(200, encode(models(self._embedder, self._settings.embedding)), JSON)
+
+    async def similarity(self, call: Call) -> Answer:
+        """Cosines of pairs of texts."""
+        until = self._deadline(call)
+        return await self._stepped(
+            call, SimilarityRequest, lambda request: comparing(request, self._embedder, self._limits, until)
+        )
+
+    async def clusters(self, call: Call) -> Answer:
+        """Groups of texts or vectors."""
+        until = self._deadline(call)
+        return await self._stepped(
+            call, ClustersRequest, lambda request: clustering(request, self._embedder, self._limits, until)
+        )
 
     async def evaluators(self, call: Call) -> Answer:  # noqa: ARG002
         """The catalogue."""
@@ -103,7 +136,13 @@ class Handlers:
         return Answer(200, b'{"status":"alive"}', JSON)
 
     async def readyz(self, call: Call) -> Answer:  # noqa: ARG002
-        """Rules can run."""
+        """Rules can run; what else is missing, and how to bring it."""
+        try:
+            self._embedder.model  # noqa: B018 - it raises where there is none
+        except ModelUnavailable as fault:
+            status = 503 if self._settings.require_model else 200
+            state = "waiting" if self._settings.require_model else "ready"
+            return Answer(status, encode({"status": state, "missing": [f"model: {fault.detail}"]}), JSON)
         return Answer(200, b'{"status":"ready","missing":[]}', JSON)
 
     async def metrics(self, call: Call) -> Answer:  # noqa: ARG002
@@ -123,25 +162,36 @@ class Handlers:
         if len(body) > DECODE_INLINE_BYTES:
             return await self._in_lane(self._evaluation(body, call.exchange.started), call)
         batch, replaced = decode(body, Batch, self._limits.json_depth)
-        steps = evaluating(batch, self._limits, call.exchange.started, len(body), replaced)
+        steps = evaluating(batch, self._limits, self._embedder, call.exchange.started, len(body), replaced)
         return drain(steps) if is_light(batch, body) else await self._in_lane(steps, call)
 
     def _evaluation(self, body: bytes, arrived: float) -> Steps[Answered]:
         batch, replaced = decode(body, Batch, self._limits.json_depth)
-        yield
-        return (yield from evaluating(batch, self._limits, arrived, len(body), replaced))
+        yield None
+        return (yield from evaluating(batch, self._limits, self._embedder, arrived, len(body), replaced))
 
     def _validation(self, body: bytes, arrived: float) -> Steps[Answer]:
         try:
             batch, _ = decode(body, Batch, self._limits.json_depth)
         except Invalid as exc:
             return Answer(200, encode(refused(exc.faults)), JSON)
-        yield
+        yield None
         return Answer(200, encode((yield from validating(batch, self._limits, arrived, len(body)))), JSON)
 
-    def _trial(self, body: bytes) -> Steps[Answer]:
-        trial, _ = decode(body, PathTrial, self._limits.json_depth)
-        return Answer(200, encode((yield from trying(trial, self._limits))), JSON)
+    async def _stepped(self, call: Call, kind: type[T], act: Callable[[T], Steps[Any]]) -> Answer:
+        """Read a body of some kind and act on it, in the lane."""
+        async with self._bodies.json(call.exchange.headers, call.receive) as body:
+            call.exchange.bytes_in = len(body)
+            return await self._in_lane(self._acted(body, kind, act), call)
+
+    def _acted(self, body: bytes, kind: type[T], act: Callable[[T], Steps[Any]]) -> Steps[Answer]:
+        request, _ = decode(body, kind, self._limits.json_depth)
+        yield None
+        result = yield from act(request)
+        return Answer(200, result if isinstance(result, bytes) else encode(result), JSON)
+
+    def _deadline(self, call: Call) -> float:
+        return call.exchange.started + self._limits.deadline_ms / 1000
 
     async def _in_lane(self, steps: Steps[T], call: Call) -> T:
         return await self._lane.run(steps, call.receive)

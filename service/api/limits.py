@@ -7,8 +7,19 @@ from msgspec import structs
 from service.config import Limits
 from service.core import assess
 from service.engine.presenting import ECHO_CHARS
-from service.engine.run import MAX_TIMEOUTS
-from service.primitives import assignment, diff, distance, extraction, jsonpath, numbers, patterns, schema, schemacost
+from service.engine.tasks import MAX_TIMEOUTS
+from service.primitives import (
+    assignment,
+    clusters,
+    diff,
+    distance,
+    extraction,
+    jsonpath,
+    numbers,
+    patterns,
+    schema,
+    schemacost,
+)
 from service.primitives.jsonpath.run import MAX_VISITS
 from service.scorers.text import MAX_KEYWORD_WORK
 
@@ -35,6 +46,8 @@ FIXED: dict[str, float] = {
     "keywords_x_chars": MAX_KEYWORD_WORK,
     "differences_shown": diff.MAX_DIFFERENCES,
     "echo_chars": ECHO_CHARS,
+    **{f"clusters_{linkage}": count for linkage, count in clusters.MAX_VECTORS.items()},
+    "clusters_tau_curve": clusters.MAX_CURVE,
 }
 
 

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Literal
 
 from litestar import Request, Response
-from litestar.enums import HttpMethod
 from litestar.handlers import ASGIRouteHandler, HTTPRouteHandler
 from litestar.types import Receive, Scope, Send
 from msgspec import Struct
@@ -18,6 +17,9 @@ from service.catalogue import Entry
 from service.core import errors
 from service.core.errors import ServiceError
 from service.engine.batch import Batch, Results
+from service.engine.clustering import Clusters, ClustersRequest
+from service.engine.comparing import Similarity, SimilarityRequest
+from service.engine.embeddings import EmbeddingList, EmbeddingsRequest, ModelList
 from service.engine.lanes import Abandoned
 from service.engine.trying import PathTrial, Selection
 from service.engine.validating import Validation
@@ -58,6 +60,8 @@ BODY = (
     errors.Overloaded,
 )
 
+EMBEDDING = (*BODY, errors.ModelUnavailable)
+
 ROUTES = (
     Route(
         method="POST",
@@ -76,6 +80,40 @@ ROUTES = (
         request=Batch,
         response=Validation,
         problems=tuple(kind for kind in BODY if kind is not errors.Invalid),
+    ),
+    Route(
+        method="POST",
+        path="/v1/embeddings",
+        summary="Embed texts, as OpenAI's clients ask for it",
+        handler=Handlers.embeddings,
+        request=EmbeddingsRequest,
+        response=EmbeddingList,
+        problems=(*EMBEDDING, errors.NotFound),
+    ),
+    Route(
+        method="GET",
+        path="/v1/models",
+        summary="The embedding model and its names",
+        handler=Handlers.models,
+        response=ModelList,
+    ),
+    Route(
+        method="POST",
+        path="/v1/similarity",
+        summary="Cosines of pairs of texts",
+        handler=Handlers.similarity,
+        request=SimilarityRequest,
+        response=Similarity,
+        problems=EMBEDDING,
+    ),
+    Route(
+        method="POST",
+        path="/v1/clusters",
+        summary="Group texts or vectors that are near each other",
+        handler=Handlers.clusters,
+        request=ClustersRequest,
+        response=Clusters,
+        problems=EMBEDDING,
     ),
     Route(
         method="POST",
@@ -158,7 +196,9 @@ def _handler_of(path: str, routes: Mapping[str, Route], handlers: Handlers) -> A
     if "{" not in path:
         return ASGIRouteHandler(path, name=path, copy_scope=False)(endpoint)
     # The router fails on an ASGI handler with path parameters.
-    return HTTPRouteHandler(path.replace("}", ":str}"), name=path, http_method=list(HttpMethod))(parametrised)
+    return HTTPRouteHandler(
+        path.replace("}", ":str}"), name=path, http_method=[route.method for route in routes.values()]
+    )(parametrised)
 
 
 async def _answer(
@@ -166,10 +206,7 @@ async def _answer(
 ) -> Answer:
     path, method = scope["path"], scope["method"]
     if method not in routes:
-        allowed = ", ".join(routes)
-        return problem(
-            METHOD, f"{method} is not allowed here, only {allowed}", path, [], [(b"allow", allowed.encode())]
-        )
+        return not_allowed(method, path, routes)
     try:
         return await routes[method].handler(handlers, Call(exchange, receive, path, scope["path_params"]))
     except ServiceError as error:
@@ -179,6 +216,12 @@ async def _answer(
     except Exception as error:
         log.exception("request %s failed", exchange.id.decode())
         return answer_to(error, path)
+
+
+def not_allowed(method: str, path: str, allowed: Iterable[str]) -> Answer:
+    """The answer to a method that a path does not have."""
+    listed = ", ".join(allowed)
+    return problem(METHOD, f"{method} is not allowed here, only {listed}", path, headers=[(b"allow", listed.encode())])
 
 
 def respond(answer: Answer) -> Response[bytes]:

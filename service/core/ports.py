@@ -51,6 +51,35 @@ class Embedded(Struct):
     """Places of the texts that could not be embedded, and why."""
 
 
+class Figures(Struct):
+    """What an embedder has done since it began, and what it holds now."""
+
+    texts: int = 0
+    tokens: int = 0
+    padding: int = 0
+    """Tokens that were computed only because a longer text was in the run."""
+    truncated: int = 0
+    runs: int = 0
+    run_seconds: float = 0.0
+    queue_seconds: float = 0.0
+    cache_hits: int = 0
+    cache_misses: int = 0
+    waiting: int = 0
+    """Texts that wait or are in a run."""
+    cached: int = 0
+    """Vectors that are kept."""
+
+    def add_run(self, readings: Sequence[Reading], length: int, seconds: float, waited: float) -> None:
+        """Count a run of texts that were padded to `length`, and waited so many seconds in sum."""
+        self.texts += len(readings)
+        self.tokens += sum(one.read for one in readings)
+        self.padding += sum(length - one.read for one in readings if one.read)
+        self.truncated += sum(one.is_truncated for one in readings)
+        self.runs += 1
+        self.run_seconds += seconds
+        self.queue_seconds += waited
+
+
 class Embedder(Protocol):
     """Makes vectors of texts; safe to call from any thread.
 
@@ -62,6 +91,10 @@ class Embedder(Protocol):
     def model(self) -> Model:
         """Whose vectors they are."""
 
+    @property
+    def figures(self) -> Figures:
+        """What has been done so far."""
+
     def embed(self, texts: Sequence[str], deadline: float) -> Future[Embedded]:
         """The vectors of texts, in their order."""
 
@@ -70,3 +103,6 @@ class Embedder(Protocol):
 
         Late where they were not counted before the deadline.
         """
+
+    def close(self) -> None:
+        """Stop; whoever waits is told so."""

@@ -1,1 +1,1 @@
-"""Vectors of texts: from a model of ours, one in a directory or one behind a server. Implements `core.ports.Embedder`."""
+"""Vectors of texts: by a model of ours, in a directory, or behind a server. Implements `core.ports.Embedder`."""

@@ -5,14 +5,19 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from service.core.errors import ModelUnavailable
 from service.core.ports import Matrix, Model
+
+
+class TextRefused(ModelUnavailable):
+    """The model will not read one of the texts of a run; it may read the others."""
 
 
 class Prepared(Struct):
     """A text made ready for the model.
 
-    `length` is what it adds to a run, in tokens. `tokens` it has in all, of which `read` reach the model; both are 0
-    where nobody knows.
+    `length` is what it adds to a run in tokens, padding included. `tokens` it has in all, of which `read` reach the
+    model; both are 0 where nobody knows.
     """
 
     text: str
@@ -23,7 +28,10 @@ class Prepared(Struct):
 
 
 class Encoder(Protocol):
-    """A model, called from several threads at once. ModelUnavailable where it cannot answer."""
+    """A model, called from several threads at once.
+
+    ModelUnavailable where it cannot answer, TextRefused where that is due to one of the texts.
+    """
 
     @property
     def model(self) -> Model:
@@ -37,6 +45,9 @@ class Encoder(Protocol):
 
     def count(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text, without the special ones."""
+
+    def rest(self) -> None:
+        """Give back the memory that only runs need; there is nothing to do for a while."""
 
     def close(self) -> None:
         """Let go of what is held."""

@@ -53,6 +53,9 @@ class HashingEncoder:
         """Words of each text."""
         return [len(text.split()) for text in texts]
 
+    def rest(self) -> None:
+        """Nothing is held."""
+
     def close(self) -> None:
         """Nothing is held."""
 

@@ -32,9 +32,12 @@ class Vectors(Struct, frozen=True):
     dense: tuple[Dense, ...]
     dimensions: int | None
 
-    def __call__(self, batch: Sequence[Ids]) -> Matrix:
-        """(texts, dimensions). A graph that gives vectors of texts has applied pooling and Dense itself."""
-        out = self.session.run(batch)
+    def __call__(self, batch: Sequence[Ids], length: int = 0) -> Matrix:
+        """(texts, dimensions), padded to `length` or the longest.
+
+        A graph that gives vectors of texts has applied pooling and Dense itself.
+        """
+        out = self.session.run(batch, max(length, *map(len, batch)))
         if not self.session.pooled:
             out = pool(out, np.array([len(ids) for ids in batch]), self.pooling)
             for layer in self.dense:
@@ -48,7 +51,8 @@ class LocalEncoder:
     def __init__(self, model: Model, tokenizing: Tokenizing, vectors: Vectors, company: Company) -> None:
         self.model = model
         self._tokenizing = tokenizing
-        self._vectors: Callable[[Sequence[Ids]], Matrix] = vectors
+        self._session = vectors.session
+        self._vectors: Callable[[Sequence[Ids], int], Matrix] = vectors
         self._company = company
 
     def prepare(self, texts: Sequence[str]) -> list[Prepared]:
@@ -58,13 +62,18 @@ class LocalEncoder:
     def run(self, prepared: Sequence[Prepared]) -> Matrix:
         """(texts, dimensions), rows of length 1. ModelUnavailable where the graph fails or a vector is zero."""
         made = np.empty((len(prepared), self.model.dimensions), dtype=np.float32)
-        for places in self._company.runs([text.length for text in prepared]) if prepared else ():
-            made[places] = self._vectors([prepared[at].ids for at in places])
+        for places in self._company.runs([len(text.ids) for text in prepared]) if prepared else ():
+            length = max(prepared[at].length for at in places) if self._company is Company.ANY else 0
+            made[places] = self._vectors([prepared[at].ids for at in places], length)
         return made
 
     def count(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text, without the special ones and the prompt."""
         return self._tokenizing.count(texts)
+
+    def rest(self) -> None:
+        """Give back the memory of past runs."""
+        self._session.rest()
 
     def close(self) -> None:
         """Let go of the graph and its weights once no run needs them."""
@@ -82,7 +91,7 @@ def load(directory: Path, options: Options = DEFAULTS) -> LocalEncoder:
 def load_default(directory: Path, options: Options = DEFAULTS) -> LocalEncoder:
     """The default model over its fetched files. ModelUnavailable, with the remedy, unless each is what it should be."""
     weights.verify(directory)
-    named = structs.replace(options, id=options.id or weights.MINILM.name, model_file=WEIGHTS)
+    named = structs.replace(options, id=options.id or weights.MINILM.id, model_file=WEIGHTS)
     layout = read(directory, named)
     if layout.file.resolve().name != WEIGHTS:
         return _encoder(layout, _over_weights(layout, "sentence_embedding", options))
@@ -161,5 +170,5 @@ def _outside(graph: Path) -> list[Path]:
         return sorted(file for file in beside if raw.find(file.name.encode()) >= 0)
 
 
-def _closed(batch: Sequence[Ids]) -> Matrix:  # noqa: ARG001
+def _closed(batch: Sequence[Ids], length: int) -> Matrix:  # noqa: ARG001
     raise ModelUnavailable("The model is closed: the service is about to stop.")

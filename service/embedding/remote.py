@@ -16,7 +16,7 @@ import numpy as np
 
 from service.core.errors import ModelUnavailable
 from service.core.ports import Matrix, Model
-from service.embedding.encoder import Prepared
+from service.embedding.encoder import Prepared, TextRefused
 from service.embedding.remote_calls import Caller, Passing
 from service.embedding.remote_endpoint import Endpoint
 from service.embedding.remote_replies import RemoteFault, first_model, vectors
@@ -26,9 +26,15 @@ UNLISTED = "default"
 """The model asked for where the server lists none."""
 CHARACTERS_PER_TOKEN = 4
 MAX_RETRY_AFTER = 3600
+REFUSING = (400, 413, 422)
+"""Statuses that blame what was sent."""
 
 _LOG = logging.getLogger(__name__)
 _SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class _Refused(RemoteFault):
+    """The server blames what it was sent."""
 
 
 class RemoteEncoder:
@@ -81,6 +87,9 @@ class RemoteEncoder:
             f"The tokens of {len(texts)} texts cannot be counted: a remote embedder has no tokenizer here"
         )
 
+    def rest(self) -> None:
+        """Connections are kept."""
+
     def close(self) -> None:
         """Drop every connection; later calls end in ModelUnavailable."""
         self._caller.close()
@@ -108,7 +117,11 @@ class RemoteEncoder:
         with self._told():
             answer = self._caller.call("POST", "/embeddings", body)
             if answer.status != 200:
-                raise RemoteFault(_refusal(answer.status))
+                raise (
+                    _Refused(_refusal(answer.status))
+                    if answer.status in REFUSING
+                    else RemoteFault(_refusal(answer.status))
+                )
             return vectors(answer.body, len(texts))
 
     @contextmanager
@@ -121,7 +134,8 @@ class RemoteEncoder:
             _LOG.warning("%s [%s] %s", fault, httpx.URL(self._endpoint.url).netloc.decode(), cause or "")
             after = ceil(fault.after) if isinstance(fault, Passing) else 0
             wait = min(max(after, ceil(self._endpoint.pause_seconds), 1), MAX_RETRY_AFTER)
-            raise ModelUnavailable(str(fault), {"Retry-After": str(wait)}) from None
+            kind = TextRefused if isinstance(fault, _Refused) else ModelUnavailable
+            raise kind(str(fault), {"Retry-After": str(wait)}) from None
 
 
 def _require_dimensions(found: int, known: int) -> None:
@@ -140,6 +154,6 @@ def _refusal(status: int) -> str:
         return f"The embedding server does not accept the service's key (status {status})"
     if status == 404:
         return "The embedding server knows no such model or no such path (status 404)"
-    if status in (400, 413, 422):
+    if status in REFUSING:
         return f"The embedding server refused the texts (status {status}): one may be too long for its model"
     return f"The embedding server answered with status {status}"

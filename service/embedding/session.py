@@ -1,6 +1,7 @@
 """A graph that onnxruntime runs."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -44,36 +45,45 @@ class Session:
         self.pooled = rank == 2
         """`run` gives vectors of texts, not of tokens."""
 
-    def run(self, batch: Sequence[Ids]) -> NDArray[np.float32]:
-        """(texts, width), or (texts, longest, width) with padding on the right unless `pooled`.
+    def run(self, batch: Sequence[Ids], length: int) -> NDArray[np.float32]:
+        """(texts, width), or (texts, length, width) unless `pooled`; each text is padded on the right to `length`.
 
         ModelUnavailable where the graph fails, as for more tokens than it has positions.
         """
-        feeds = {name: _FEEDS[name](batch).astype(kind) for name, kind in self._inputs.items()}
+        feeds = {name: _FEEDS[name](batch, length).astype(kind) for name, kind in self._inputs.items()}
         try:
             output = self._session.run([self._output], feeds)[0]
         except Exception as exc:  # onnxruntime's own kinds share no other base
-            longest = max(map(len, batch))
-            raise ModelUnavailable(f"{self._name} failed on {len(batch)} x {longest} tokens ({_kind(exc)}).") from exc
+            raise ModelUnavailable(f"{self._name} failed on {len(batch)} x {length} tokens ({_kind(exc)}).") from exc
         return np.asarray(output, dtype=np.float32)
 
-
-def _ids(batch: Sequence[Ids]) -> NDArray[np.int64]:
-    longest = max(map(len, batch))
-    return np.array([[*ids, *[0] * (longest - len(ids))] for ids in batch], dtype=np.int64)
-
-
-def _mask(batch: Sequence[Ids]) -> NDArray[np.int64]:
-    lengths = np.array([len(ids) for ids in batch])
-    return (np.arange(lengths.max()) < lengths[:, None]).astype(np.int64)
+    def rest(self) -> None:
+        """Give the memory of past runs back: the smallest run there is, with that option."""
+        feeds = {name: _FEEDS[name]([[0]], 1).astype(kind) for name, kind in self._inputs.items()}
+        with suppress(Exception):
+            self._session.run([self._output], feeds, _shrinking())
 
 
-def _segments(batch: Sequence[Ids]) -> NDArray[np.int64]:
-    return np.zeros((len(batch), max(map(len, batch))), dtype=np.int64)
+def _shrinking() -> ort.RunOptions:
+    options = ort.RunOptions()
+    options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
+    return options
 
 
-def _positions(batch: Sequence[Ids]) -> NDArray[np.int64]:
-    return np.tile(np.arange(max(map(len, batch))), (len(batch), 1))
+def _ids(batch: Sequence[Ids], length: int) -> NDArray[np.int64]:
+    return np.array([[*ids, *[0] * (length - len(ids))] for ids in batch], dtype=np.int64)
+
+
+def _mask(batch: Sequence[Ids], length: int) -> NDArray[np.int64]:
+    return (np.arange(length) < np.array([[len(ids)] for ids in batch])).astype(np.int64)
+
+
+def _segments(batch: Sequence[Ids], length: int) -> NDArray[np.int64]:
+    return np.zeros((len(batch), length), dtype=np.int64)
+
+
+def _positions(batch: Sequence[Ids], length: int) -> NDArray[np.int64]:
+    return np.tile(np.arange(length), (len(batch), 1))
 
 
 _FEEDS = {"input_ids": _ids, "attention_mask": _mask, "token_type_ids": _segments, "position_ids": _positions}

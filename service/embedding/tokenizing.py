@@ -21,6 +21,9 @@ CHARS_PER_TOKEN = 400
 MOST_CHARS = 200_000
 """Characters of a text that are tokenised at first: CHARS_PER_TOKEN for each token read, at most MOST_CHARS."""
 
+PADDING = 4
+"""Lengths that are no multiple of this give other last bits, seen with onnxruntime 1.32 under AVX-512."""
+
 BATCH_CHARS = 200_000
 """Characters tokenised in one call: an encoding takes up to 460 bytes a character."""
 
@@ -34,6 +37,7 @@ class Tokenizing:
     def __init__(self, file: Path, max_tokens: int, prompt: str = "", *, lowercase: bool = False) -> None:
         self._tokenizer = _load(file, lowercase=lowercase)
         self._prefix, self._suffix = _special(self._tokenizer, file)
+        self._max_tokens = max_tokens
         self._room = max_tokens - len(self._prefix) - len(self._suffix)
         if self._room < 1:
             raise ModelUnavailable(f"{max_tokens} tokens leave no room beside the special ones: allow the model more.")
@@ -76,7 +80,8 @@ class Tokenizing:
     def _prepared(self, text: str, body: list[int]) -> Prepared:
         ids = [*self._prefix, *body[: self._room], *self._suffix] or self._blank
         special = len(self._prefix) + len(self._suffix)
-        return Prepared(text=text, ids=ids, length=len(ids), tokens=len(body) + special, read=len(ids))
+        length = padded(len(ids), self._max_tokens)
+        return Prepared(text=text, ids=ids, length=length, tokens=len(body) + special, read=len(ids))
 
     def _encode(self, texts: list[str]) -> list[Encoding]:
         return self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
@@ -98,6 +103,11 @@ class Tokenizing:
         last = words[-1] if words else None
         end = next((at for at, word in enumerate(words) if word == last), 0)
         return encoding.ids[:end]
+
+
+def padded(length: int, max_tokens: int) -> int:
+    """What a run of texts is padded to: full vector registers, for then the last bit of a sum does not depend on it."""
+    return min(-(-length // PADDING) * PADDING, max(length, max_tokens))
 
 
 def readable(text: str) -> str:

@@ -33,12 +33,15 @@ class Release(Struct, frozen=True):
     """One state of a model: every file that bears on a vector, and requirement lines of packages that carry them."""
 
     name: str
+    id: str
+    """What the hub calls it."""
     files: Mapping[str, Pin]
     carriers: Path
 
 
 MINILM = Release(
     name="all-MiniLM-L6-v2",
+    id="sentence-transformers/all-MiniLM-L6-v2",
     files={
         "1_Pooling/config.json": Pin(190, "4be450dde3b0273bb9787637cfbd28fe04a7ba6ab9d36ac48e92b11e350ffc23"),
         "config.json": Pin(612, "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41"),

@@ -11,6 +11,7 @@ from service.config import Limits
 from service.core.assess import forget_documents
 from service.core.errors import TooLarge
 from service.core.evaluator import HEAVY, Evaluator
+from service.core.ports import Embedder
 from service.engine.admission import admit
 from service.engine.batch import Batch, ItemResult, Summary
 from service.engine.lanes import Steps
@@ -46,15 +47,19 @@ def is_light(batch: Batch, body: bytes) -> bool:
     return passes * len(body) <= INLINE_WORK
 
 
-def evaluating(batch: Batch, limits: Limits, arrived: float, body_bytes: int, replaced: int) -> Steps[Answered]:
-    """Run the batch; Invalid if it is over a limit, TooLarge if its answer is."""
+def evaluating(
+    batch: Batch, limits: Limits, embedder: Embedder, arrived: float, body_bytes: int, replaced: int
+) -> Steps[Answered]:
+    """Run the batch; Invalid if it is over a limit, TooLarge if its answer is, Overloaded if the model is."""
     names = Names(batch)
     admit(batch, names, limits, body_bytes)
-    run = Run(batch, names, limits, arrived + (batch.deadline_ms or limits.deadline_ms) / 1000)
+    deadline = arrived + (batch.deadline_ms or limits.deadline_ms) / 1000
+    run = Run(batch, names, limits, deadline)
+    yield from run.inquire(embedder)
     writing = _Writing(limits.response_bytes, measured=batch.echo == "full")
     for result in run.results():
         if result is None or writing.add(result):
-            yield
+            yield None
     forget_documents()
     summary = run.summing.summary(run.computed, run.deduplicated)
     if replaced:

@@ -2,11 +2,13 @@
 
 More threads would only queue for the interpreter lock. Work is a generator that yields at least every few milliseconds;
 the thread goes round the requests in hand, so that a large batch delays a middling one by a turn and not by its whole.
+Work that yields a future is put aside until that is done.
 """
 
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Generator
+from concurrent.futures import Future, wait
 from threading import Condition, Thread
 from typing import Any, TypeVar
 
@@ -14,7 +16,7 @@ from service.core.errors import Overloaded
 
 T = TypeVar("T")
 
-Steps = Generator[None, None, T]
+Steps = Generator[Future[Any] | None, None, T]
 
 
 class Abandoned(Exception):
@@ -22,12 +24,25 @@ class Abandoned(Exception):
 
 
 def drain(steps: Steps[T]) -> T:
-    """The result of work done at once, here."""
+    """The result of work done here, in one go."""
     while True:
         try:
-            next(steps)
+            future = next(steps)
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
+        if future is not None:
+            wait((future,))
+
+
+def awaited(future: Future[T], meanwhile: Steps[None] | tuple[()] = ()) -> Steps[T]:
+    """The result of a future, cancelled if the work is dropped first; there may be something to do meanwhile."""
+    try:
+        yield from meanwhile
+        yield future
+    except GeneratorExit:
+        future.cancel()
+        raise
+    return future.result()
 
 
 class _Job:
@@ -36,6 +51,7 @@ class _Job:
         self.loop = asyncio.get_running_loop()
         self.future: asyncio.Future[Any] = self.loop.create_future()
         self.gone = False
+        self.waits_for: Future[Any] | None = None
 
     def settle(self, result: Any, error: BaseException | None) -> None:
         self.loop.call_soon_threadsafe(self._settle, result, error)
@@ -63,7 +79,7 @@ class Lane:
 
     @property
     def waiting(self) -> int:
-        """Requests in hand or waiting."""
+        """Requests in hand or waiting for a turn; those put aside are not among them."""
         return self._waiting
 
     async def run(self, steps: Steps[T], leaving: Callable[[], Awaitable[Any]]) -> T:
@@ -84,6 +100,7 @@ class Lane:
         finally:
             job.gone = True
             left.cancel()
+            self._resume(job)
         if not job.future.done():
             raise Abandoned
         return job.future.result()  # type: ignore[no-any-return]
@@ -102,24 +119,34 @@ class Lane:
                 if self._stopped:
                     return
                 job = self._jobs.popleft()
-            more = self._advance(job)
+            more, future = self._advance(job)
             with self._wake:
-                if more:
+                if more and (future is None or job.gone):
                     self._jobs.append(job)
-                else:
-                    self._waiting -= 1
+                    continue
+                self._waiting -= 1
+                job.waits_for = future
+            if future is not None:
+                future.add_done_callback(lambda _, job=job: self._resume(job))  # type: ignore[misc]
 
-    def _advance(self, job: _Job) -> bool:
-        """Take one step; whether there are more to come."""
+    def _advance(self, job: _Job) -> tuple[bool, Future[Any] | None]:
+        """Take one step; whether there are more to come, and what the next one waits for."""
         if job.gone:
             job.steps.close()
-            return False
+            return False, None
         try:
-            next(job.steps)
+            return True, next(job.steps)
         except StopIteration as end:
             job.settle(end.value, None)
-            return False
         except BaseException as error:
             job.settle(None, error)
-            return False
-        return True
+        return False, None
+
+    def _resume(self, job: _Job) -> None:
+        """Take up what was put aside: what it waits for is there, or nobody wants it any more."""
+        with self._wake:
+            if job.waits_for is not None:
+                job.waits_for = None
+                self._waiting += 1
+                self._jobs.append(job)
+                self._wake.notify()

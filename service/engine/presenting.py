@@ -27,7 +27,7 @@ def presented(evaluation: Evaluation) -> Evaluation:
     expected = _cut(evaluation.expected, "expected", truncated)
     details = {name: _cut_inside(value, name, truncated) for name, value in evaluation.details.items()}
     if truncated:
-        details["truncated"] = truncated
+        details["truncated"] = list(dict.fromkeys([*details.get("truncated", ()), *truncated]))
     return replace(evaluation, actual=actual, expected=expected, details=details)
 
 

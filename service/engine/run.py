@@ -1,6 +1,8 @@
-"""A batch, item by item: each distinct (rule, data) is judged once, within the deadline."""
+"""A batch: each distinct (rule, data) is judged once, within the deadline.
 
-import logging
+What needs others is judged first, all of it together; the walk over the items then finds it done.
+"""
+
 from collections.abc import Iterator
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -9,23 +11,16 @@ from msgspec.structs import replace
 
 from service.catalogue import type_name
 from service.config import Limits
-from service.core.assess import Assessor
-from service.core.binding import bind
-from service.core.case import Case
 from service.core.evaluator import Evaluator
 from service.core.outcome import Evaluation, Status
+from service.core.ports import Embedder
 from service.engine.batch import Batch, Item, ItemResult
+from service.engine.gathering import Gathering
+from service.engine.inquiring import SLICE_SECONDS, inquiring
+from service.engine.lanes import Steps
 from service.engine.naming import Names
-from service.engine.presenting import is_long, presented
 from service.engine.summing import Summing
 from service.engine.tasks import Task, Tasks
-from service.engine.vetting import vetted
-from service.primitives import RuleFault
-
-log = logging.getLogger("scorewright.engine")
-
-MAX_TIMEOUTS = 5
-SLICE_SECONDS = 0.005
 
 _LATE = "The deadline passed before this was evaluated (see deadline_ms)"
 
@@ -47,16 +42,21 @@ class Run:
         self.deadline = deadline
         self.summing = Summing(ignore_not_graded=batch.ignore_not_graded)
         self._late = 0
-        self._cuts = batch.echo == "cut"
         self._names = names
         self._limits = limits
-        self._tasks = Tasks(limits)
+        self._tasks = Tasks(limits, cuts=batch.echo == "cut")
         self._shared = self._entries(names.shared)
-        self._now = perf_counter()
+
+    def inquire(self, embedder: Embedder) -> Steps[None]:
+        """Make the judgements that need others, and meanwhile the rest, so that `results` finds them made."""
+        meanwhile = self._judge_the_rest()
+        gathering = Gathering(self.batch.vectors, embedder, self.deadline, self._limits.texts, meanwhile)
+        return inquiring(self._places(inquiring=True), gathering)
 
     def results(self) -> Iterator[ItemResult | None]:
         """The items' results in order; a None between them offers a pause, at least every few milliseconds of work."""
-        pause_at = self._now + SLICE_SECONDS
+        now = perf_counter()
+        pause_at = now + SLICE_SECONDS
         shared = self._shared, _weights(self._shared)
         for number, item in enumerate(self.batch.items, 1):
             memo: dict[str, Any] = {}
@@ -64,14 +64,22 @@ class Run:
             evaluations: list[Evaluation] = []
             present: set[Status] = set()
             row: list[float | None] = []
-            entries, weights = self._of(item) if item.evaluators else shared
+            entries, weights = self._rules_of(item) if item.evaluators else shared
             for rule, task, statuses, scores in entries:
                 if task is None:
                     got = rule.ungraded("skipped", None, "The rule is not active")
                 else:
                     key = task.key(item, memo) if text is None or not task.reads_output else text
                     known = task.seen.get(key)
-                    got = self._judged(task, item, key) if known is None else known
+                    if known is not None:
+                        got = known
+                    elif now > self.deadline or task.inquires:
+                        got = self._too_late(task)
+                    else:
+                        started = now
+                        got = task.judge(item, key)
+                        now = perf_counter()
+                        task.seconds += now - started
                     if task.rule is not rule:
                         got = replace(got, evaluator=rule.id, label=rule.label)
                 status, score = got.status, got.score
@@ -81,12 +89,12 @@ class Run:
                 evaluations.append(got)
                 present.add(status)
                 row.append(score)
-                if self._now > pause_at:
+                if now > pause_at:
                     yield None
-                    self._now = perf_counter()
-                    pause_at = self._now + SLICE_SECONDS
+                    now = perf_counter()
+                    pause_at = now + SLICE_SECONDS
             yield self.summing.add(item.id or str(number), evaluations, present, row, weights)
-            self._now = perf_counter()
+            now = perf_counter()
 
     @property
     def computed(self) -> int:
@@ -109,53 +117,41 @@ class Run:
         column = self.summing.column(str(rule.id), type_name(type(rule)))
         return _Entry(rule, task, column.statuses, column.scores)
 
-    def _of(self, item: Item) -> tuple[list[_Entry], list[float] | None]:
+    def _rules_of(self, item: Item) -> tuple[list[_Entry], list[float] | None]:
         """The rules of an item with some of its own, and their weights unless they are all the same."""
         entries = [*self._shared, *self._entries(self._names.own(item))]
         return entries, _weights(entries)
 
-    def _judged(self, task: Task, item: Item, key: Any) -> Evaluation:
-        started = self._now
-        if started > self.deadline:
-            self._late += 1
-            return task.rule.ungraded("not_graded", "deadline_exceeded", _LATE)
-        try:
-            evaluation = (task.assessor or self._bound(task, item))(item)
-        except Exception as exc:
-            fault = _fault_of(task, exc)
-            evaluation = task.rule.ungraded("error", fault.code, fault.detail)
-        if self._cuts and (task.echoes or is_long(evaluation.actual)):
-            evaluation = presented(evaluation)
-        task.seen[key] = evaluation
-        self._now = now = perf_counter()
-        task.seconds += now - started
-        return evaluation
+    def _judge_the_rest(self) -> Steps[None]:
+        """Make the judgements that need nobody."""
+        now = pause_at = perf_counter()
+        for item, task, key in self._places(inquiring=False):
+            if now > self.deadline:
+                return
+            if key not in task.seen:
+                task.judge(item, key)
+            before, now = now, perf_counter()
+            task.seconds += now - before
+            if now > pause_at:
+                yield None
+                now = perf_counter()
+                pause_at = now + SLICE_SECONDS
 
-    def _bound(self, task: Task, case: Case) -> Assessor:
-        if task.fault is not None:
-            raise task.fault
-        return vetted(bind(task.rule, case.variables, self._limits.text_chars), self._limits)
+    def _places(self, *, inquiring: bool) -> Iterator[tuple[Item, Task, Any]]:
+        """Every place of a judgement that does, or does not, need others: the case, the task, the key of its data."""
+        shared = self._tasks.of(self._names.shared)
+        for item in self.batch.items:
+            memo: dict[str, Any] = {}
+            own = self._tasks.of(self._names.own(item)) if item.evaluators else []
+            for task in (*shared, *own):
+                if task is not None and task.inquires == inquiring:
+                    yield item, task, task.key(item, memo)
+
+    def _too_late(self, task: Task) -> Evaluation:
+        self._late += 1
+        return task.rule.ungraded("not_graded", "deadline_exceeded", _LATE)
 
 
 def _weights(entries: list[_Entry]) -> list[float] | None:
     weights = [entry.rule.weight for entry in entries]
     return weights if len(set(weights)) > 1 else None
-
-
-def _fault_of(task: Task, exc: Exception) -> RuleFault:
-    """What to tell of a failure. A rule that ran out of time too often is given up; what nobody foresaw is logged."""
-    if isinstance(exc, RuleFault):
-        if exc.code == "regex_timeout":
-            _count_timeout(task, exc)
-        return exc
-    if not task.logged:
-        log.error("evaluator %s failed", task.type, exc_info=exc)
-        task.logged = True
-    return RuleFault("internal", f"The evaluator {task.type} failed; this is a fault of the service")
-
-
-def _count_timeout(task: Task, fault: RuleFault) -> None:
-    task.timeouts += 1
-    if task.timeouts == MAX_TIMEOUTS:
-        detail = f"{fault.detail}; {MAX_TIMEOUTS} times, so the rule was given up"
-        task.assessor, task.fault = None, RuleFault("regex_timeout", detail)

@@ -1,5 +1,6 @@
 """Rules of a batch, told apart by what they judge: those that judge alike share one task, whatever they are called."""
 
+import logging
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
@@ -10,32 +11,40 @@ from msgspec import UNSET, Struct, structs
 from service.catalogue import type_name
 from service.config import Limits
 from service.core.assess import Assessor, compares
-from service.core.binding import is_templated
+from service.core.binding import bind, is_templated
 from service.core.case import Case
 from service.core.evaluator import Evaluator
 from service.core.outcome import Evaluation
-from service.engine.presenting import is_long
+from service.engine.presenting import is_long, presented
 from service.engine.vetting import vetted
 from service.primitives import RuleFault
+
+log = logging.getLogger("scorewright.engine")
+
+MAX_TIMEOUTS = 5
 
 _encode = msgspec.json.Encoder().encode
 
 
-class Task(Struct):
+class Task(Struct, kw_only=True):
     """A rule, and what is known of it so far: its outcomes by the data they depend on, its timeouts.
 
     `assessor` is the rule made ready. It is None where the rule can never run, which `fault` explains, and where what
-    it says depends on the variables of an item. `echoes`: results may hold long texts besides the value under test.
+    it says depends on the variables of an item. `cuts`: long texts in outcomes are cut; `echoes`: there may be some
+    besides the value under test.
     """
 
     rule: Evaluator
     type: str
+    limits: Limits
+    cuts: bool
     echoes: bool
     reads: tuple[str, ...]
     reads_output: bool
+    inquires: bool
     assessor: Assessor | None
     fault: RuleFault | None
-    seen: dict[Any, Evaluation]
+    seen: dict[Any, Evaluation] = {}
     seconds: float = 0.0
     timeouts: int = 0
     logged: bool = False
@@ -49,12 +58,55 @@ class Task(Struct):
             return _part(case, "output", memo)
         return tuple([_part(case, field, memo) for field in self.reads])
 
+    def judge(self, case: Case, key: Any) -> Evaluation:
+        """Judge a case, and remember the outcome under its key."""
+        try:
+            evaluation = (self.assessor or self.ready(case))(case)
+        except Exception as exc:
+            evaluation = self.failed(exc)
+        if self.echoes or is_long(evaluation.actual):
+            return self.keep(key, evaluation)
+        self.seen[key] = evaluation
+        return evaluation
+
+    def ready(self, case: Case) -> Assessor:
+        """The rule made ready for a case; RuleFault where it cannot run."""
+        if self.fault is not None:
+            raise self.fault
+        return self.assessor or vetted(bind(self.rule, case.variables, self.limits.text_chars), self.limits)
+
+    def keep(self, key: Any, evaluation: Evaluation) -> Evaluation:
+        """The outcome as it is shown, remembered under a key."""
+        self.seen[key] = shown = presented(evaluation) if self.cuts else evaluation
+        return shown
+
+    def failed(self, exc: Exception) -> Evaluation:
+        """The outcome where judging failed. What nobody foresaw is logged."""
+        fault = exc if isinstance(exc, RuleFault) else self._internal(exc)
+        if fault.code == "regex_timeout":
+            self._count_timeout(fault)
+        return self.rule.ungraded("error", fault.code, fault.detail)
+
+    def _internal(self, exc: Exception) -> RuleFault:
+        if not self.logged:
+            log.error("evaluator %s failed", self.type, exc_info=exc)
+            self.logged = True
+        return RuleFault("internal", f"The evaluator {self.type} failed; this is a fault of the service")
+
+    def _count_timeout(self, fault: RuleFault) -> None:
+        """A rule that ran out of time too often is given up."""
+        self.timeouts += 1
+        if self.timeouts == MAX_TIMEOUTS:
+            detail = f"{fault.detail}; {MAX_TIMEOUTS} times, so the rule was given up"
+            self.assessor, self.fault = None, RuleFault("regex_timeout", detail)
+
 
 class Tasks:
     """The tasks of a batch, made when a rule is first met."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, *, cuts: bool) -> None:
         self._limits = limits
+        self._cuts = cuts
         self._by_identity: dict[bytes, Task] = {}
 
     def of(self, rules: Iterable[Evaluator]) -> list[Task | None]:
@@ -80,8 +132,18 @@ class Tasks:
             assessor, fault = (None, None) if templated else self._ready(rule)
             reads = _reads(rule, templated)
             echoes = rule.spec.echoes or templated or "expected" in reads or is_long(getattr(rule, "expected", None))
-            task = Task(rule, type_name(type(rule)), echoes, reads, reads == ("output",), assessor, fault, {})
-            self._by_identity[identity] = task
+            task = self._by_identity[identity] = Task(
+                rule=rule,
+                type=type_name(type(rule)),
+                limits=self._limits,
+                cuts=self._cuts,
+                echoes=echoes,
+                reads=reads,
+                reads_output=reads == ("output",),
+                inquires=rule.inquires(),
+                assessor=assessor,
+                fault=fault,
+            )
         return task
 
     def _ready(self, rule: Evaluator) -> tuple[Assessor, None] | tuple[None, RuleFault]:

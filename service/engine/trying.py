@@ -30,7 +30,7 @@ class Selection(Struct):
 
 def trying(trial: PathTrial, limits: Limits) -> Steps[Selection]:
     """Select; Invalid where the path is no path or costs too much."""
-    yield
+    yield None
     try:
         if len(trial.path) > limits.path_chars:
             allowed = f"{limits.path_chars:,} characters (path_chars at /v1/limits)"

@@ -1,10 +1,12 @@
 """POST /v1/evaluations/validate: what is wrong with a batch, and what it would cost, without running it."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from time import perf_counter
+from typing import Annotated
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Meta, Struct
 
 from service.config import Limits
 from service.core.assess import compares
@@ -26,7 +28,7 @@ class Cost(Struct):
     """What a batch asks for."""
 
     evaluations: int = 0
-    texts: int = 0
+    texts: Annotated[int, Meta(description="Distinct texts that the model would embed.")] = 0
     judge_calls: int = 0
 
 
@@ -69,17 +71,33 @@ def validating(batch: Batch, limits: Limits, arrived: float, body_bytes: int) ->
     if perf_counter() > deadline:
         warnings.append(Fault("", "deadline_exceeded", "The deadline passed before everything was looked at"))
     evaluations = sum(len(items) for _, _, items in _rules(batch))
-    return Validation(not errors, errors[:MAX_FAULTS], warnings[:MAX_FAULTS], Cost(evaluations=evaluations))
+    texts = yield from _texts(batch, limits, deadline)
+    cost = Cost(evaluations=evaluations, texts=len(texts.difference(batch.vectors)))
+    return Validation(not errors, errors[:MAX_FAULTS], warnings[:MAX_FAULTS], cost)
 
 
 def _unused(batch: Batch) -> Iterator[Fault]:
-    """What no evaluator of this version reads."""
-    if batch.vectors:
+    """What no evaluator here reads."""
+    if batch.vectors and not any(rule.inquires() for _, rule, _ in _rules(batch)):
         yield Fault("/vectors", "unused", "No evaluator here compares vectors")
     for index, item in enumerate(batch.items):
         for field in ("grades", "replies"):
             if getattr(item, field):
                 yield Fault(f"/items/{index}/{field}", "unused", f"No evaluator of this item reads {field}")
+
+
+def _texts(batch: Batch, limits: Limits, deadline: float) -> Steps[set[str]]:
+    """The texts of which some judgement would need the vector first."""
+    found: set[str] = set()
+    for _, rule, items in _rules(batch):
+        for item in items if rule.active and rule.inquires() else ():
+            if perf_counter() > deadline:
+                return found
+            with suppress(RuleFault, StopIteration):
+                ready = vetted(bind(rule, item.variables, limits.text_chars), limits)
+                found.update(next(ready.inquire(item)).vectors)
+            yield None
+    return found
 
 
 def _rules(batch: Batch) -> Iterator[tuple[str, Evaluator, Sequence[Item]]]:
@@ -117,5 +135,5 @@ def _selects_somewhere(rule: Evaluator, items: Sequence[Item], limits: Limits, d
         ready = assessor or vetted(bind(rule, item.variables, limits.text_chars), limits)
         ready.expectation(item)
         matched = matched or ready.selects(item)
-        yield
+        yield None
     return matched

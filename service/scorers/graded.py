@@ -3,20 +3,31 @@
 from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, UnsetType
+from msgspec.structs import replace
 
+from service.core.asking import Judging, Need
 from service.core.case import Case
 from service.core.evaluator import Evaluator, Example, Expected, Spec, Verdict
 from service.primitives import RuleFault
-from service.primitives.diff import Comparison, compare
+from service.primitives.diff import Comparison, TextScore, compare
 from service.primitives.distance import closeness, levenshtein_similarity
 from service.primitives.jsontext import NotJson, as_text, decode, is_json
 from service.primitives.numbers import is_number, read_number
 from service.primitives.text import normalize, shown
 from service.scorers.comparison import Normalize
-from service.scorers.pairing import NUMBER_SCORERS, TEXT_SCORERS, MeteredDistance, PairScorer, pairs_of
+from service.scorers.pairing import (
+    NUMBER_SCORERS,
+    TEXT_SCORERS,
+    Meanings,
+    MeteredDistance,
+    Pair,
+    PairScorer,
+    pairs_by_meaning,
+    pairs_of,
+)
 
 NumberScorer = Literal["numeric_diff", "exact_match", "levenshtein"]
-TextScorer = Literal["levenshtein", "exact_match", "numeric_diff"]
+TextScorer = Literal["levenshtein", "exact_match", "numeric_diff", "embedding_similarity"]
 
 
 class Levenshtein(Evaluator, frozen=True):
@@ -109,10 +120,24 @@ class JsonDiff(Evaluator, frozen=True):
     missing_is_null: Annotated[bool, Meta(description="false: a missing key is not the same as null.")] = True
 
     def judge(self, value: Any, expected: Any) -> Verdict:
+        return self._compared(value, expected, TEXT_SCORERS.get(self.string_scorer) or MeteredDistance())
+
+    def inquires(self) -> bool:
+        return self.string_scorer == "embedding_similarity"
+
+    def inquire(self, value: Any, expected: Any) -> Judging[Verdict]:
+        meanings = Meanings()
+        self._compared(value, expected, meanings)
+        told = yield Need(vectors=tuple(meanings.texts))
+        meanings.vectors = told.vectors
+        verdict = self._compared(value, expected, meanings)
+        return replace(verdict, details={**(verdict.details or {}), "model": told.model})
+
+    def _compared(self, value: Any, expected: Any, text_score: TextScore) -> Verdict:
         comparison = compare(
             value,
             expected,
-            text_score=TEXT_SCORERS.get(self.string_scorer) or MeteredDistance(),
+            text_score=text_score,
             number_score=NUMBER_SCORERS[self.number_scorer],
             preserve_strings=self.preserve_strings,
             missing_is_null=self.missing_is_null,
@@ -159,7 +184,18 @@ class ListContains(Evaluator, frozen=True):
 
     def judge(self, value: Any, expected: Any) -> Verdict:
         found, wanted = _list(value, "the value"), _list(expected, "expected")
-        pairs = pairs_of(found, wanted, self.pairwise_scorer)
+        return self._paired(found, wanted, pairs_of(found, wanted, self.pairwise_scorer))
+
+    def inquires(self) -> bool:
+        return self.pairwise_scorer == "embedding_similarity"
+
+    def inquire(self, value: Any, expected: Any) -> Judging[Verdict]:
+        found, wanted = _list(value, "the value"), _list(expected, "expected")
+        pairs, model = yield from pairs_by_meaning(found, wanted)
+        verdict = self._paired(found, wanted, pairs)
+        return replace(verdict, details={**(verdict.details or {}), "model": model})
+
+    def _paired(self, found: list[Any], wanted: list[Any], pairs: list[Pair]) -> Verdict:
         size = len(wanted) if self.allow_extra_entities else max(len(found), len(wanted))
         total = sum(similarity for _, _, similarity in pairs)
         score = max(0.0, min(1.0, total / size)) if size else 1.0

@@ -1,8 +1,10 @@
 """How two elements, texts or numbers are scored inside a larger comparison, by the name of an evaluator."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Any, Literal
 
+from service.core.asking import Judging, Need
 from service.primitives import RuleFault
 from service.primitives.assignment import (
     MAX_SCORED_PAIRS,
@@ -16,8 +18,12 @@ from service.primitives.distance import MAX_CELLS, closeness, levenshtein_simila
 from service.primitives.equality import equal, equal_as_values
 from service.primitives.jsontext import as_text
 from service.primitives.numbers import is_number, read_number
+from service.primitives.vectors import cosine, cosines, rescaled
 
-PairScorer = Literal["levenshtein", "exact_match", "numeric_diff", "json_diff"]
+PairScorer = Literal["levenshtein", "exact_match", "numeric_diff", "json_diff", "embedding_similarity"]
+
+MEANING_FLOOR = 0.7
+"""The cosine that scores 0 where embedding_similarity stands in for another scorer, as by itself."""
 
 MAX_JSON_WORK = 100_000_000
 
@@ -28,7 +34,23 @@ def pairs_of(found: list[Any], wanted: list[Any], scorer: PairScorer) -> list[Pa
     """The one-to-one pairs (found, wanted, similarity) whose similarities have the greatest sum."""
     if not found or not wanted:
         return []
-    matrix = _matrix(found, wanted, scorer)
+    return _best(found, wanted, _matrix(found, wanted, scorer))
+
+
+def pairs_by_meaning(found: list[Any], wanted: list[Any]) -> Judging[tuple[list[Pair], str | None]]:
+    """The same by the vectors of the elements' texts, and who made those."""
+    if not found or not wanted:
+        return [], None
+    refuse_long_lists(len(found), len(wanted), MAX_SCORED_PAIRS)
+    sides = [["" if one is None else as_text(one) for one in side] for side in (found, wanted)]
+    told = yield Need(vectors=tuple(dict.fromkeys(chain(*sides))))
+    rows, columns = ([told.vectors[text] for text in side] for side in sides)
+    matrix = [[rescaled(one, MEANING_FLOOR) for one in row] for row in cosines(rows, columns)]
+    _set_nulls_apart(matrix, found, wanted)
+    return _best(found, wanted, matrix), told.model
+
+
+def _best(found: list[Any], wanted: list[Any], matrix: Matrix) -> list[Pair]:
     return [(found[i], wanted[j], float(matrix[i][j])) for i, j in best_pairs(matrix)]
 
 
@@ -46,14 +68,18 @@ def _matrix(found: list[Any], wanted: list[Any], scorer: PairScorer) -> Matrix:
 
 
 def _text_matrix(found: list[Any], wanted: list[Any]) -> Matrix:
-    """Null is no text: it is like null and like nothing else."""
     texts = [["" if one is None else as_text(one) for one in side] for side in (found, wanted)]
     matrix = similarity_matrix(*texts)
+    _set_nulls_apart(matrix, found, wanted)
+    return matrix
+
+
+def _set_nulls_apart(matrix: Any, found: list[Any], wanted: list[Any]) -> None:
+    """Null is no text: it is like null and like nothing else."""
     for row, one in enumerate(found):
         for column, other in enumerate(wanted):
             if one is None or other is None:
                 matrix[row][column] = float(one is other)
-    return matrix
 
 
 def _refuse_large(found: list[Any], wanted: list[Any]) -> None:
@@ -99,6 +125,21 @@ PAIR_SCORERS: dict[PairScorer, Callable[[Any, Any], float]] = {
     "numeric_diff": _by_closeness,
     "json_diff": _by_structure,
 }
+
+
+class Meanings:
+    """Scores texts by their vectors: at first it only notes which are wanted, then it has been told them."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, None] = {}
+        self.vectors: Mapping[str, Sequence[float]] = {}
+
+    def __call__(self, one: str, other: str) -> float:
+        """The similarity, or 0 as long as one of the vectors is not known."""
+        if one in self.vectors and other in self.vectors:
+            return rescaled(cosine(self.vectors[one], self.vectors[other]), MEANING_FLOOR)
+        self.texts |= {one: None, other: None}
+        return 0.0
 
 
 class MeteredDistance:

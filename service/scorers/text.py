@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
+from service.core.asking import Judging, Need
 from service.core.case import Case
 from service.core.evaluator import HEAVY, Evaluator, Example, Expected, Spec, Verdict
 from service.primitives import RuleFault
@@ -22,6 +23,7 @@ _COUNTED = {
     "graphemes": "graphemes",
     "bytes": "bytes",
     "sentences": "sentences (UAX #29)",
+    "tokens": "tokens",
 }
 
 Size = Annotated[int, Meta(ge=0)]
@@ -139,7 +141,8 @@ class Length(Evaluator, frozen=True):
     """The text is at least `min` and at most `max` long, in the unit given.
 
     `words` are runs between white space, `unicode_words` and `sentences` are those of UAX #29, `graphemes` are what a
-    reader calls characters, `characters` are code points, `bytes` are UTF-8. `actual` is the count.
+    reader calls characters, `characters` are code points, `bytes` are UTF-8; `tokens` are those of the embedding model,
+    special ones not counted, and `details.tokenizer` names it. `actual` is the count.
     """
 
     spec = Spec(
@@ -153,7 +156,7 @@ class Length(Evaluator, frozen=True):
     min: Annotated[Size | None, Meta(description="The least that passes.")] = None
     max: Annotated[Size | None, Meta(description="The most that passes.")] = None
     unit: Annotated[
-        Literal["characters", "words", "unicode_words", "graphemes", "bytes", "sentences"],
+        Literal["characters", "words", "unicode_words", "graphemes", "bytes", "sentences", "tokens"],
         Meta(description="What is counted."),
     ] = "characters"
 
@@ -167,14 +170,25 @@ class Length(Evaluator, frozen=True):
         return 1 if self.unit in ("characters", "words", "bytes") else HEAVY
 
     def judge(self, value: Any, expected: Any) -> Verdict:
-        size = count(as_text(value), self.unit)
+        assert self.unit != "tokens"
+        return self._measured(count(as_text(value), self.unit), {"unit": self.unit})
+
+    def inquires(self) -> bool:
+        return self.unit == "tokens"
+
+    def inquire(self, value: Any, expected: Any) -> Judging[Verdict]:
+        text = as_text(value)
+        told = yield Need(counts=(text,))
+        return self._measured(told.counts[text], {"unit": self.unit, "tokenizer": told.model})
+
+    def _measured(self, size: int, details: dict[str, Any]) -> Verdict:
         within = (self.min is None or size >= self.min) and (self.max is None or size <= self.max)
         return Verdict(
             score=float(within),
             fact=f"{size} {_COUNTED[self.unit]}, {self._bounds(size)}",
             actual=size,
             expected=self._allowed(),
-            details={"unit": self.unit},
+            details=details,
         )
 
     def _allowed(self) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from docs.build import readme, reference
+from docs.build import embeddings, readme, reference
 from service.config import Limits, Settings
 from service.core.outcome import STATUSES
 from tests.serving import ROOT
@@ -19,6 +19,7 @@ README = (ROOT / "README.md").read_text()
 def test_what_is_derived_is_up_to_date() -> None:
     assert readme() == README, "run `make docs`"
     assert (ROOT / "docs/evaluators.md").read_text() == reference(), "run `make docs`"
+    assert (ROOT / "docs/embeddings.md").read_text() == embeddings(), "run `make docs`"
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
@@ -45,7 +46,7 @@ def test_the_first_request_of_the_readme_gets_the_answer_shown(client: httpx.Cli
 
 def test_the_readme_names_every_status_and_setting() -> None:
     assert [status for status in STATUSES if f"`{status}`" not in README] == []
-    settings = [name for name in Settings.__struct_fields__ if name != "limits"]
+    settings = [name for name in Settings.__struct_fields__ if name not in ("limits", "embedding")]
     assert [name for name in settings if f"`SCOREWRIGHT_{name.upper()}`" not in README] == []
 
 

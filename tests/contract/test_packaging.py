@@ -12,7 +12,7 @@ import yaml
 from service import __version__
 from tests.serving import ROOT
 
-SHIPPED = ("pyproject.toml", "README.md", "LICENSE", "requirements", "deploy/install", "service")
+SHIPPED = ("pyproject.toml", "README.md", "LICENSE", "NOTICE", "requirements", "deploy/install", "service")
 
 
 def test_the_image_installs_from_what_it_copies(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def release(members: Members, upstream: Path) -> Release:
     files = {
         name: Pin(len(raw), hashlib.sha256(raw).hexdigest()) for name, raw in members.items() if name != "README.md"
     }
-    return Release("tiny", files, upstream.parent / "carriers.txt")
+    return Release("tiny", "hub/tiny", files, upstream.parent / "carriers.txt")
 
 
 def make_zip(path: Path, members: Members, folder: str = "") -> Path:
@@ -249,7 +249,9 @@ def test_a_damaged_wheel_brings_the_files_or_nothing(
 ) -> None:
     at = tmp_path_factory.mktemp("damaged")
     small = {name: name.encode() * 3 for name in release.files}
-    pinned = Release("small", {n: Pin(len(r), hashlib.sha256(r).hexdigest()) for n, r in small.items()}, at)
+    pinned = Release(
+        "small", "hub/small", {n: Pin(len(r), hashlib.sha256(r).hexdigest()) for n, r in small.items()}, at
+    )
     raw = bytearray(make_zip(at / "a.whl", small).read_bytes())
     for place in data.draw(st.lists(st.integers(0, len(raw) - 1), min_size=1, max_size=4)):
         raw[place] = data.draw(st.integers(0, 255))

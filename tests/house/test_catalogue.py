@@ -22,6 +22,7 @@ def test_the_types_of_the_contract_are_there() -> None:
     assert set(BY_TYPE) == {
         "contains", "exact_match", "regex", "json_schema", "json_keys", "valid_json", "length", "keywords",
         "string_comparison", "numeric_comparison", "levenshtein", "numeric_diff", "json_diff", "list_contains",
+        "embedding_similarity",
     }  # fmt: skip
 
 
@@ -47,7 +48,7 @@ def test_it_has_an_example_that_passes_and_one_that_fails(kind: type[Evaluator])
 @pytest.mark.parametrize(("kind", "example"), EXAMPLES)
 def test_its_examples_hold(kind: type[Evaluator], example: Example) -> None:
     item = msgspec.json.decode(msgspec.json.encode(example.case))
-    got = evaluation({"type": kind.__struct_config__.tag, **example.params}, **item)
+    got = evaluation({"type": kind.__struct_config__.tag, **example.params}, vectors=example.vectors, **item)
     assert got["status"] == example.status
     assert got["explanation"]
     if example.score is not None:

@@ -1,0 +1,117 @@
+"""POST /v1/clusters: groups of texts, or of vectors, that are near each other."""
+
+from typing import Annotated
+
+import numpy as np
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from service.config import Limits
+from service.core.errors import Fault, Invalid
+from service.core.ports import Embedder
+from service.engine.comparing import TruncatedText
+from service.engine.embeddings import long_texts, over, refuse, truncated, whole
+from service.engine.lanes import Steps, awaited
+from service.primitives.clusters import MAX_VECTORS, Cluster, Clustering, Linkage, cluster
+
+Texts = Annotated[list[str], Meta(min_length=1, description="What is grouped; the model embeds it.")]
+Vectors = Annotated[
+    list[Annotated[list[float], Meta(min_length=1)]],
+    Meta(min_length=1, description="Vectors of your own instead, all of one length."),
+]
+
+
+class ClustersRequest(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Texts or vectors to be grouped: give one of them."""
+
+    texts: Texts | UnsetType = UNSET
+    embeddings: Vectors | UnsetType = UNSET
+    tau: Annotated[float, Meta(ge=-1, le=1, description="Similar from this cosine on.")] = 0.8
+    linkage: Annotated[
+        Linkage,
+        Meta(description="single: near one member; average: near the mean of them; complete: near each of them."),
+    ] = "single"
+
+
+class Group(Struct):
+    """A cluster: its members by their places in the request, the one most like the others, the least similar two."""
+
+    size: int
+    members: list[int]
+    medoid: int
+    min_similarity: Annotated[float, Meta(description="The smallest cosine of two members; 1 for a single one.")]
+    chained: Annotated[bool, Meta(description="Some members are less similar than tau, joined by others.")]
+
+
+class TauPoint(Struct):
+    """From this tau down there are so many clusters; csr is the share of the largest."""
+
+    tau: float
+    n_clusters: int
+    csr: float
+
+
+class Clusters(Struct):
+    """`labels` count from 0 in the order of first appearance, and `clusters` are in their order."""
+
+    labels: list[int]
+    clusters: list[Group]
+    tau_curve: Annotated[list[TauPoint] | None, Meta(description="Falling tau; null above 2,000 vectors.")]
+    tau: float
+    linkage: Linkage
+    model: Annotated[str | None, Meta(description="Who made the vectors; null for your own.")]
+    truncated: list[TruncatedText] | UnsetType = UNSET
+
+
+def clustering(request: ClustersRequest, embedder: Embedder, limits: Limits, deadline: float) -> Steps[Clusters]:
+    """Embed if need be, and group. Invalid, ModelUnavailable, Late or Overloaded where that cannot be."""
+    if (request.texts is UNSET) == (request.embeddings is UNSET):
+        raise Invalid([Fault("", "one_of", "Give either `texts` or `embeddings`")])
+    if request.embeddings is not UNSET:
+        rows = _rows(request.embeddings, request.linkage)
+        yield None
+        return _told(request, (yield from cluster(rows, request.tau, request.linkage)), None, [])
+    assert request.texts is not UNSET
+    _refuse_many("/texts", len(request.texts), request.linkage)
+    refuse(long_texts(((f"/texts/{place}", text) for place, text in enumerate(request.texts)), limits))
+    embedded = whole((yield from awaited(embedder.embed(request.texts, deadline))))
+    found = yield from cluster(embedded.vectors, request.tau, request.linkage)
+    too_long = truncated(embedded.readings).items()
+    cut = [TruncatedText(f"/texts/{place}", one.tokens, one.read) for place, one in too_long]
+    return _told(request, found, embedder.model.id, cut)
+
+
+def _rows(vectors: list[list[float]], linkage: Linkage) -> "np.typing.NDArray[np.float64]":
+    _refuse_many("/embeddings", len(vectors), linkage)
+    width = len(vectors[0])
+    refuse(
+        [
+            Fault(f"/embeddings/{place}", "invalid_embedding", f"{len(one)} numbers, where the first has {width}")
+            for place, one in enumerate(vectors)
+            if len(one) != width
+        ]
+    )
+    return np.array(vectors, dtype=np.float64)
+
+
+def _refuse_many(pointer: str, count: int, linkage: Linkage) -> None:
+    refuse(over(pointer, count, MAX_VECTORS[linkage], f"clusters_{linkage}"))
+
+
+def _told(request: ClustersRequest, found: Clustering, model: str | None, cut: list[TruncatedText]) -> Clusters:
+    count = len(found.labels)
+    curve = (
+        None if found.curve is None else [TauPoint(one.tau, one.n_clusters, one.largest / count) for one in found.curve]
+    )
+    return Clusters(
+        labels=found.labels.tolist(),
+        clusters=[_group(one) for one in found.clusters],
+        tau_curve=curve,
+        tau=request.tau,
+        linkage=request.linkage,
+        model=model,
+        truncated=cut or UNSET,
+    )
+
+
+def _group(one: Cluster) -> Group:
+    return Group(len(one.members), one.members, one.medoid, one.smallest, one.chained)

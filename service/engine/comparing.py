@@ -1,0 +1,46 @@
+"""POST /v1/similarity: the cosines of pairs of texts."""
+
+from typing import Annotated
+
+import numpy as np
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from service.config import Limits
+from service.core.ports import Embedder
+from service.engine.embeddings import long_texts, over, refuse, truncated, whole
+from service.engine.lanes import Steps, awaited
+
+
+class SimilarityRequest(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Pairs of texts."""
+
+    pairs: Annotated[list[tuple[str, str]], Meta(min_length=1, description="Two texts each.")]
+
+
+class TruncatedText(Struct):
+    """A text of the request that the model did not read to its end, and how much of it, in tokens."""
+
+    pointer: str
+    tokens: int
+    read: int
+
+
+class Similarity(Struct):
+    """The cosines, in the order of the pairs."""
+
+    cosines: list[float]
+    model: str
+    truncated: list[TruncatedText] | UnsetType = UNSET
+
+
+def comparing(request: SimilarityRequest, embedder: Embedder, limits: Limits, deadline: float) -> Steps[Similarity]:
+    """Embed every text once and compare. Invalid, ModelUnavailable, Late or Overloaded where that cannot be."""
+    texts = [text for pair in request.pairs for text in pair]
+    pointers = [f"/pairs/{place // 2}/{place % 2}" for place in range(len(texts))]
+    refuse(over("/pairs", len(request.pairs), limits.items, "items"))
+    refuse(long_texts(zip(pointers, texts, strict=True), limits))
+    embedded = whole((yield from awaited(embedder.embed(texts, deadline))))
+    rows = embedded.vectors.astype(np.float64)
+    found = np.clip(np.einsum("ij,ij->i", rows[::2], rows[1::2]), -1.0, 1.0).tolist()
+    cut = [TruncatedText(pointers[place], one.tokens, one.read) for place, one in truncated(embedded.readings).items()]
+    return Similarity(found, embedder.model.id, cut or UNSET)
