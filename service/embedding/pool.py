@@ -13,6 +13,9 @@ from service.embedding.orders import Order
 SLACK = 32
 """A text beside a longer one is shorter by at most this part of `run_tokens`: another run would cost less."""
 
+ENOUGH = 4
+"""A run that holds this part of `run_tokens` takes no shorter texts: it is as efficient as a full one."""
+
 _BY_KEY = attrgetter("key")
 
 
@@ -45,6 +48,7 @@ class Pool:
         self._run_tokens = run_tokens
         self._run_cells = run_cells
         self._slack = run_tokens // SLACK
+        self._enough = run_tokens // ENOUGH
         self._by_length: list[Entry] = []
         self._turns: OrderedDict[Order, list[tuple[int, int, Entry]]] = OrderedDict()
         self._numbers = count()
@@ -76,14 +80,21 @@ class Pool:
         longest, _ = self._by_length[place].key
         size = self._size(longest)
         end = place + 1
-        start = max(0, end - size, bisect_left(self._by_length, (longest - self._slack, 0), key=_BY_KEY))
-        while end < len(self._by_length) and end - start < size and self._by_length[end].key[0] == longest:
+        while end < len(self._by_length) and end - place < size and self._by_length[end].key[0] == longest:
             end += 1
+        start = max(0, end - size, self._first_like(end, longest))
         taken = self._by_length[start:end]
         del self._by_length[start:end]
         if not self._by_length:
             self._turns.clear()  # what is left ran in other turns, and would be kept alive until the next order
         return taken
+
+    def _first_like(self, end: int, longest: int) -> int:
+        """Where the texts begin that are near enough in length to those before `end` to run beside them."""
+        near = bisect_left(self._by_length, (longest - self._slack, 0), key=_BY_KEY)
+        enough = max(0, end - max(1, self._enough // longest))
+        length, _ = self._by_length[enough].key
+        return max(near, bisect_left(self._by_length, (length, 0), key=_BY_KEY))
 
     def _give_turn(self, order: Order, entry: Entry) -> None:
         length, number = entry.key

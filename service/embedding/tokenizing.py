@@ -21,8 +21,8 @@ CHARS_PER_TOKEN = 400
 MOST_CHARS = 200_000
 """Characters of a text that are tokenised at first: CHARS_PER_TOKEN for each token read, at most MOST_CHARS."""
 
-PADDING = 4
-"""Lengths that are no multiple of this give other last bits, seen with onnxruntime 1.32 under AVX-512."""
+PADDING = 2
+"""Lengths that are no multiple of this may give other last bits, seen with onnxruntime 1.32 under AVX-512."""
 
 BATCH_CHARS = 200_000
 """Characters tokenised in one call: an encoding takes up to 460 bytes a character."""

@@ -65,12 +65,12 @@ def test_runs_and_turns(callers: list[list[int]], data: st.DataObject) -> None:
 
 
 def test_neighbours_fill_a_run() -> None:
-    """Those of equal length first, then the next shorter ones, but none that another run would serve for less."""
+    """Those of equal length first, then the next shorter ones until there are enough for a run of its own."""
     pool, mine, others = Pool(RUN_TOKENS), order(), order()
     add(pool, entry(16, mine))
     for length in (2, 9, 10, 12, 13, 14, 15, 16, 16, 40):
         add(pool, entry(length, others))
-    assert [lengths(pool.take()) for _ in range(4)] == [[12, 13, 14, 15, 16, 16, 16], [40], [9, 10], [2]]
+    assert [lengths(pool.take()) for _ in range(6)] == [[16, 16, 16], [40], [14, 15], [12, 13], [9, 10], [2]]
     assert not len(pool)
 
 

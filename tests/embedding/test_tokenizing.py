@@ -65,7 +65,7 @@ def test_hostile_texts(few: Tokenizing, file: Path, text: str) -> None:
     assert prepared.ids == whole(file, FEW).encode(clean).ids
     assert prepared.text == text
     assert prepared.read == len(prepared.ids)
-    assert prepared.length == min(-(-prepared.read // 4) * 4, max(prepared.read, FEW))
+    assert prepared.length == min(-(-prepared.read // 2) * 2, max(prepared.read, FEW))
     every = len(whole(file).encode(clean))
     assert prepared.read <= prepared.tokens <= every
     assert (prepared.tokens > FEW) == (every > FEW)

@@ -13,12 +13,15 @@ Steps: TypeAlias = Generator[None, None, Result]
 
 Vectors: TypeAlias = NDArray[np.floating[Any]]
 Rows: TypeAlias = NDArray[np.float64]
+Block: TypeAlias = tuple[slice, slice]
 
 TOLERANCE = 1e-6
 """Two vectors are similar if their cosine is at least tau less this: equal ones must be at tau = 1."""
 
 DECIMALS = 12
 """Cosines are rounded to these, coarser than the noise of their summation: what ties on paper ties here."""
+
+_FLOAT32_STEP = 2.0**-23
 
 _MAX_SIDE = 512
 _PRODUCTS = 100_000_000
@@ -69,7 +72,16 @@ def side_for(unit: Rows) -> int:
     return max(1, min(_MAX_SIDE, isqrt(_PRODUCTS // unit.shape[1])))
 
 
-def blocks(count: int, side: int) -> Iterator[tuple[slice, slice]]:
+def float32_error(unit: Rows) -> float:
+    """How much two cosines in float32 may be off against each other, or one against a bound.
+
+    However its products are added up, a float32 cosine of d terms errs by no more than d + 3 half steps (Higham 2002,
+    section 3.1): twice that.
+    """
+    return float((unit.shape[1] + 3) * _FLOAT32_STEP)
+
+
+def blocks(count: int, side: int) -> Iterator[Block]:
     """Rows and columns of the blocks that cover the upper triangle of a square, row by row."""
     for rows in slices(count, side):
         for columns in slices(count, side, rows.start):

@@ -4,7 +4,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from service.primitives.clusters.cosines import DECIMALS, Rows, Steps, blocks, side_for, slices, threshold
+from service.primitives.clusters.cosines import (
+    DECIMALS,
+    Block,
+    Rows,
+    Steps,
+    blocks,
+    float32_error,
+    side_for,
+    slices,
+    threshold,
+)
 from service.primitives.clusters.tree import Labels
 
 
@@ -54,9 +64,23 @@ def _medoid(unit: Rows, members: Labels, side: int) -> Steps[int]:
 def _smallest(unit: Rows, members: Labels, side: int) -> Steps[float]:
     if len(members) == 1:
         return 1.0
+    parts = list(blocks(len(members), side))
+    if len(parts) > 1:
+        parts = yield from _lowest(unit, members, parts)
     smallest = 1.0
-    for rows, columns in blocks(len(members), side):
+    for rows, columns in parts:
         cosines = unit[members[rows]] @ unit[members[columns]].T
         smallest = min(smallest, float(cosines.min()))
         yield
     return round(smallest, DECIMALS) + 0.0
+
+
+def _lowest(unit: Rows, members: Labels, parts: list[Block]) -> Steps[list[Block]]:
+    """The blocks that may hold the smallest cosine, as far as float32 can tell."""
+    short = unit[members].astype(np.float32)
+    minima = []
+    for rows, columns in parts:
+        minima.append(float((short[rows] @ short[columns].T).min()))
+        yield
+    most = min(minima) + float32_error(unit)
+    return [part for part, low in zip(parts, minima, strict=True) if low <= most]

@@ -3,10 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from service.primitives.clusters.cosines import Rows, Steps, blocks, side_for, threshold
+from service.primitives.clusters.cosines import Rows, Steps, blocks, float32_error, side_for, threshold
 from service.primitives.clusters.tree import Labels, Tree, by_appearance, compressed
-
-_FLOAT32_STEP = 2.0**-23
 
 
 def components(unit: Rows, tau: float, side: int | None = None) -> Steps[Labels]:
@@ -49,15 +47,11 @@ def spanning_tree(cosines: Rows) -> Steps[Tree]:
 
 
 def _similar(unit: Rows, short: NDArray[np.float32], rows: slice, columns: slice, least: float) -> NDArray[np.bool_]:
-    """Which cosines reach `least`, decided in float64 for the rows where float32 leaves a doubt.
-
-    However its products are added up, a float32 cosine of d terms errs by no more than d + 3 half steps (Higham 2002,
-    section 3.1): twice that is allowed for.
-    """
+    """Which cosines reach `least`, decided in float64 for the rows where float32 leaves a doubt."""
     cosines = short[rows] @ short[columns].T
     similar = cosines >= least
     cosines -= least
-    doubt = np.abs(cosines, out=cosines).min(axis=1) <= (unit.shape[1] + 3) * _FLOAT32_STEP
+    doubt = np.abs(cosines, out=cosines).min(axis=1) <= float32_error(unit)
     if doubt.any():
         similar[doubt] = unit[rows][doubt] @ unit[columns].T >= least
     return similar
