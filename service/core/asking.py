@@ -4,17 +4,23 @@ from collections.abc import Collection, Generator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from service.core.judging import Grade, NoReply, Prompt, Reply
+from service.core.outcome import Status
 from service.core.ports import Reading
 
 T = TypeVar("T")
 
 
 class Need(Struct, frozen=True):
-    """Texts whose vectors are asked for, and texts whose tokens are to be counted."""
+    """Texts to be embedded, texts whose tokens are to be counted, questions to a judge, a person's grade."""
 
     vectors: tuple[str, ...] = ()
     counts: tuple[str, ...] = ()
+    prompts: tuple[Prompt, ...] = ()
+    """Their keys are distinct within an evaluation, also across its steps."""
+    grade: bool = False
 
 
 class Told(Struct, frozen=True):
@@ -26,17 +32,34 @@ class Told(Struct, frozen=True):
     counts: Mapping[str, int] = {}
     model: str | None = None
     """Who made the vectors or the tokens; None where the caller gave them."""
+    replies: Mapping[str, Reply | NoReply] = {}
+    """By the keys of the prompts, one for each."""
+    grade: Grade | None = None
+
+
+class Ungraded(Exception):
+    """A judgement that came to no score, with the status and the reason that say why."""
+
+    def __init__(self, status: Status, reason: str, detail: str, details: dict[str, Any] | None = None) -> None:
+        super().__init__(detail)
+        self.status: Status = status
+        self.reason = reason
+        self.detail = detail
+        self.details = details or {}
 
 
 Judging = Generator[Need, Told, T]
 
 
 def together(judgings: Collection[Judging[T]]) -> Judging[list[T]]:
-    """Several judgements made side by side: what they need is asked for at once."""
+    """Several judgements made side by side: what they need is asked for at once.
+
+    The keys of prompts say whose they are: `value2.choice` is the second's `choice`.
+    """
     results: list[Any] = [None] * len(judgings)
     waiting = _advanced(dict(enumerate(judgings)), None, results)
     while waiting:
-        told = yield _joined([need for _, need in waiting.values()])
+        told = yield _joined({place: need for place, (_, need) in waiting.items()})
         waiting = _advanced({place: judging for place, (judging, _) in waiting.items()}, told, results)
     return results
 
@@ -48,13 +71,27 @@ def _advanced(
     waiting = {}
     for place, judging in judgings.items():
         try:
-            waiting[place] = judging, (next(judging) if told is None else judging.send(told))
+            waiting[place] = judging, (next(judging) if told is None else judging.send(_own(told, place)))
         except StopIteration as end:
             results[place] = end.value
     return waiting
 
 
-def _joined(needs: Sequence[Need]) -> Need:
-    vectors = dict.fromkeys(text for need in needs for text in need.vectors)
-    counts = dict.fromkeys(text for need in needs for text in need.counts)
-    return Need(tuple(vectors), tuple(counts))
+def _joined(needs: Mapping[int, Need]) -> Need:
+    vectors = dict.fromkeys(text for need in needs.values() for text in need.vectors)
+    counts = dict.fromkeys(text for need in needs.values() for text in need.counts)
+    prompts = [
+        replace(prompt, key=_prefix(place) + prompt.key) for place, need in needs.items() for prompt in need.prompts
+    ]
+    return Need(tuple(vectors), tuple(counts), tuple(prompts), any(need.grade for need in needs.values()))
+
+
+def _own(told: Told, place: int) -> Told:
+    """What concerns one of several."""
+    prefix = _prefix(place)
+    own = {key.removeprefix(prefix): reply for key, reply in told.replies.items() if key.startswith(prefix)}
+    return replace(told, replies=own)
+
+
+def _prefix(place: int) -> str:
+    return f"value{place + 1}."

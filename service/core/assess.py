@@ -89,9 +89,9 @@ class Assessor:
             return subject
         picked, expected = subject
         if len(picked) == 1:
-            return self._single((yield from self._rule.inquire(picked[0], expected)), picked[0], expected)
+            return self._single((yield from self._rule.inquire(picked[0], expected, case)), picked[0], expected)
         distinct = _distinct(picked)
-        verdicts = yield from together([self._rule.inquire(value, expected) for value in distinct.values()])
+        verdicts = yield from together([self._rule.inquire(value, expected, case) for value in distinct.values()])
         return self._several(picked, expected, dict(zip(distinct, verdicts, strict=True)))
 
     def _subject(self, case: Case) -> tuple[list[Any], Any] | Evaluation:

@@ -9,7 +9,7 @@ from service.core.asking import Judging
 from service.core.case import Case
 from service.core.outcome import Evaluation, Status
 
-Family = Literal["text", "json", "numbers", "lists", "embeddings"]
+Family = Literal["text", "json", "numbers", "lists", "embeddings", "judges"]
 Source = Literal["output", "input", "expected", "context", "metadata"]
 Dialect = Literal["jayway", "rfc9535", "jsonpath-ng"]
 
@@ -49,6 +49,8 @@ class Spec(Struct, frozen=True, kw_only=True):
     """Details, or what is compared, may hold objects, lists or texts of the caller: they must be cut."""
     heavy: bool = False
     """The cost of a judgement is not bounded by a few passes over the text: never run it on the event loop."""
+    reads: tuple[Source, ...] = ()
+    """Parts of the case that a judgement reads beside the value under test and `expected`."""
     revision: int = 1
 
 
@@ -140,6 +142,9 @@ class Evaluator(
         """Whether the judgement needs what others have to make first: `inquire` then stands in for `judge`."""
         return False
 
-    def inquire(self, value: Any, expected: Any) -> Judging[Verdict]:
-        """Judge one value in steps: each yields what is needed and is sent what was told."""
+    def inquire(self, value: Any, expected: Any, case: Case) -> Judging[Verdict]:
+        """Judge one value in steps: each yields what is needed and is sent what was told.
+
+        Of the case it may read what `spec.reads` names. Ungraded where it comes to no score.
+        """
         raise NotImplementedError

@@ -1,6 +1,6 @@
 """What the engine asks of others."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from typing import NamedTuple, Protocol
 
@@ -9,6 +9,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from service.core.errors import ServiceError
+from service.core.judging import JudgeInfo, NoReply, Prompt, Reply
 
 Matrix = NDArray[np.float32]
 
@@ -103,6 +104,26 @@ class Embedder(Protocol):
 
         Late where they were not counted before the deadline.
         """
+
+    def close(self) -> None:
+        """Stop; whoever waits is told so."""
+
+
+class Judges(Protocol):
+    """The judges there are; safe to call from any thread.
+
+    What `ask` promises ends soon after `deadline` (of perf_counter) whatever happens; a caller that goes away cancels
+    it, and what has not been sent by then never is.
+    """
+
+    @property
+    def known(self) -> Mapping[str, JudgeInfo]:
+        """Every judge by its name; `caller` is always among them."""
+
+    def ask(
+        self, judge: str, prompts: Sequence[Prompt], deadline: float, trace: Mapping[str, str]
+    ) -> Future[list[Reply | NoReply]]:
+        """What a judge answers, in the order of the prompts. `trace` are headers that travel on."""
 
     def close(self) -> None:
         """Stop; whoever waits is told so."""

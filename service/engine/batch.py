@@ -7,16 +7,10 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from service.catalogue import Rule
 from service.core.case import Case
 from service.core.evaluator import Name
+from service.core.judging import Grade
 from service.core.outcome import Evaluation, Score, Status
 
 Interval = Annotated[tuple[float, float], Meta(description="Wilson, 95 %.")]
-
-
-class Grade(Struct, frozen=True, forbid_unknown_fields=True):
-    """A reviewer's verdict."""
-
-    score: Score
-    reasoning: Annotated[str, Meta(description="Why.")] = ""
 
 
 class Item(Case, kw_only=True, forbid_unknown_fields=True, gc=False):

@@ -161,6 +161,7 @@ def _reads(rule: Evaluator, templated: bool) -> tuple[str, ...]:
         fields.add("expected")
     if templated:
         fields.add("variables")
+    fields.update(rule.spec.reads)
     return tuple(sorted(fields))
 
 

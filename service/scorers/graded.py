@@ -125,7 +125,7 @@ class JsonDiff(Evaluator, frozen=True):
     def inquires(self) -> bool:
         return self.string_scorer == "embedding_similarity"
 
-    def inquire(self, value: Any, expected: Any) -> Judging[Verdict]:
+    def inquire(self, value: Any, expected: Any, case: Case) -> Judging[Verdict]:
         meanings = Meanings()
         self._compared(value, expected, meanings)
         told = yield Need(vectors=tuple(meanings.texts))
@@ -189,7 +189,7 @@ class ListContains(Evaluator, frozen=True):
     def inquires(self) -> bool:
         return self.pairwise_scorer == "embedding_similarity"
 
-    def inquire(self, value: Any, expected: Any) -> Judging[Verdict]:
+    def inquire(self, value: Any, expected: Any, case: Case) -> Judging[Verdict]:
         found, wanted = _list(value, "the value"), _list(expected, "expected")
         pairs, model = yield from pairs_by_meaning(found, wanted)
         verdict = self._paired(found, wanted, pairs)

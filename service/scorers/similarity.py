@@ -59,7 +59,7 @@ class EmbeddingSimilarity(Evaluator, frozen=True):
     def inquires(self) -> bool:
         return True
 
-    def inquire(self, value: Any, expected: Any) -> Judging[Verdict]:
+    def inquire(self, value: Any, expected: Any, case: Case) -> Judging[Verdict]:
         texts = {"actual": self.prefix + as_text(value), "expected": self.prefix + as_text(expected)}
         told = yield Need(vectors=tuple(texts.values()))
         found = cosine(told.vectors[texts["actual"]], told.vectors[texts["expected"]])

@@ -176,7 +176,7 @@ class Length(Evaluator, frozen=True):
     def inquires(self) -> bool:
         return self.unit == "tokens"
 
-    def inquire(self, value: Any, expected: Any) -> Judging[Verdict]:
+    def inquire(self, value: Any, expected: Any, case: Case) -> Judging[Verdict]:
         text = as_text(value)
         told = yield Need(counts=(text,))
         return self._measured(told.counts[text], {"unit": self.unit, "tokenizer": told.model})
