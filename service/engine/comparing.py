@@ -2,13 +2,13 @@
 
 from typing import Annotated
 
-import numpy as np
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from service.config import Limits
 from service.core.ports import Embedder
 from service.engine.embeddings import long_texts, over, refuse, truncated, whole
 from service.engine.lanes import Steps, awaited
+from service.primitives.vectors import paired_cosines
 
 
 class SimilarityRequest(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -40,7 +40,6 @@ def comparing(request: SimilarityRequest, embedder: Embedder, limits: Limits, de
     refuse(over("/pairs", len(request.pairs), limits.items, "items"))
     refuse(long_texts(zip(pointers, texts, strict=True), limits))
     embedded = whole((yield from awaited(embedder.embed(texts, deadline))))
-    rows = embedded.vectors.astype(np.float64)
-    found = np.clip(np.einsum("ij,ij->i", rows[::2], rows[1::2]), -1.0, 1.0).tolist()
+    found = paired_cosines(embedded.vectors[::2], embedded.vectors[1::2])
     cut = [TruncatedText(pointers[place], one.tokens, one.read) for place, one in truncated(embedded.readings).items()]
     return Similarity(found, embedder.model.id, cut or UNSET)

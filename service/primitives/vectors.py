@@ -1,32 +1,48 @@
 """Cosines of vectors as they come: lists of numbers, of any length but 0."""
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from service.primitives import RuleFault
+from service.primitives.clusters.cosines import DECIMALS
 
-Vectors = Sequence[Sequence[float]]
+Vectors: TypeAlias = Sequence[Sequence[float]] | NDArray[np.floating]
+Unit: TypeAlias = NDArray[np.float64]
 
 
 def cosine(one: Sequence[float], other: Sequence[float]) -> float:
     """The cosine of the angle between two vectors, in [-1, 1]; 0 where one of them is zero.
 
-    RuleFault invalid_embedding where they differ in length or have none.
+    It is rounded to DECIMALS, so that equal vectors have 1. RuleFault invalid_embedding where they differ in length or
+    have none.
     """
     return cosines([one], [other])[0][0]
 
 
 def cosines(rows: Vectors, columns: Vectors) -> list[list[float]]:
     """The cosines of each row with each column, as `cosine` has them."""
-    lengths = sorted({len(vector) for vector in (*rows, *columns)})
-    if len(lengths) > 1:
-        raise RuleFault("invalid_embedding", f"vectors of {lengths[0]} and {lengths[1]} numbers cannot be compared")
-    if lengths == [0]:
-        raise RuleFault("invalid_embedding", "a vector without numbers cannot be compared")
-    products = _unit(rows) @ _unit(columns).T
-    return np.clip(products, -1.0, 1.0).tolist()  # type: ignore[no-any-return]
+    _require_one_length({len(vector) for vector in (*rows, *columns)})
+    return _rounded(_units(rows) @ _units(columns).T).tolist()  # type: ignore[no-any-return]
+
+
+def paired_cosines(rows: Vectors, others: Vectors) -> list[float]:
+    """The cosine of each row with the other in its place, as `cosine` has them."""
+    return _rounded(np.einsum("ij,ij->i", _units(rows), _units(others))).tolist()  # type: ignore[no-any-return]
+
+
+def unit(vector: Sequence[float]) -> Unit:
+    """The vector at length 1, for `cosine_of_units`; one of zeros stays as it is. RuleFault where it has no numbers."""
+    _require_one_length({len(vector)})
+    return _units([vector])[0]  # type: ignore[no-any-return]
+
+
+def cosine_of_units(one: Unit, other: Unit) -> float:
+    """The cosine of two vectors that `unit` made, as `cosine` has it."""
+    _require_one_length({len(one), len(other)})
+    return float(_rounded(one @ other))
 
 
 def rescaled(cosine: float, floor: float) -> float:
@@ -34,7 +50,18 @@ def rescaled(cosine: float, floor: float) -> float:
     return min(1.0, max(0.0, (cosine - floor) / (1.0 - floor)))
 
 
-def _unit(vectors: Vectors) -> NDArray[np.float64]:
+def _require_one_length(lengths: set[int]) -> None:
+    if len(lengths) > 1:
+        raise RuleFault("invalid_embedding", f"vectors of {min(lengths)} and {max(lengths)} numbers cannot be compared")
+    if lengths == {0}:
+        raise RuleFault("invalid_embedding", "a vector without numbers cannot be compared")
+
+
+def _rounded(products: Unit) -> Unit:
+    return np.clip(np.round(products, DECIMALS) + 0.0, -1.0, 1.0)
+
+
+def _units(vectors: Vectors) -> Unit:
     """Rows of length 1; a row of zeros stays one."""
     rows = np.array(vectors, dtype=np.float64)
     # the largest first, since squares of what a double holds may not fit in one
@@ -43,5 +70,5 @@ def _unit(vectors: Vectors) -> NDArray[np.float64]:
     return rows
 
 
-def _or_one(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+def _or_one(sizes: Unit) -> Unit:
     return np.where(sizes == 0.0, 1.0, sizes)

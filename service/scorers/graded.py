@@ -127,11 +127,12 @@ class JsonDiff(Evaluator, frozen=True):
 
     def inquire(self, value: Any, expected: Any, case: Case) -> Judging[Verdict]:
         meanings = Meanings()
-        self._compared(value, expected, meanings)
-        told = yield Need(vectors=tuple(meanings.texts))
-        meanings.vectors = told.vectors
-        verdict = self._compared(value, expected, meanings)
-        return replace(verdict, details={**(verdict.details or {}), "model": told.model})
+        verdict, model = self._compared(value, expected, meanings), None
+        if meanings.wanted:
+            told = yield Need(vectors=tuple(meanings.wanted))
+            meanings.vectors, model = told.vectors, told.model
+            verdict = self._compared(value, expected, meanings)
+        return replace(verdict, details={**(verdict.details or {}), "model": model})
 
     def _compared(self, value: Any, expected: Any, text_score: TextScore) -> Verdict:
         comparison = compare(

@@ -18,7 +18,7 @@ from service.primitives.distance import MAX_CELLS, closeness, levenshtein_simila
 from service.primitives.equality import equal, equal_as_values
 from service.primitives.jsontext import as_text
 from service.primitives.numbers import is_number, read_number
-from service.primitives.vectors import cosine, cosines, rescaled
+from service.primitives.vectors import Unit, cosine_of_units, cosines, rescaled, unit
 
 PairScorer = Literal["levenshtein", "exact_match", "numeric_diff", "json_diff", "embedding_similarity"]
 
@@ -38,16 +38,30 @@ def pairs_of(found: list[Any], wanted: list[Any], scorer: PairScorer) -> list[Pa
 
 
 def pairs_by_meaning(found: list[Any], wanted: list[Any]) -> Judging[tuple[list[Pair], str | None]]:
-    """The same by the vectors of the elements' texts, and who made those."""
+    """The same by the vectors of the elements' texts, and who made those; null has no text, and no vector."""
     if not found or not wanted:
         return [], None
     refuse_long_lists(len(found), len(wanted), MAX_SCORED_PAIRS)
-    sides = [["" if one is None else as_text(one) for one in side] for side in (found, wanted)]
-    told = yield Need(vectors=tuple(dict.fromkeys(chain(*sides))))
-    rows, columns = ([told.vectors[text] for text in side] for side in sides)
-    matrix = [[rescaled(one, MEANING_FLOOR) for one in row] for row in cosines(rows, columns)]
-    _set_nulls_apart(matrix, found, wanted)
-    return _best(found, wanted, matrix), told.model
+    sides = [[as_text(one) for one in side if one is not None] for side in (found, wanted)]
+    near: list[list[float]] = [[]] * len(found)
+    model = None
+    if all(sides):
+        told = yield Need(vectors=tuple(dict.fromkeys(chain(*sides))))
+        rows, columns = ([told.vectors[text] for text in side] for side in sides)
+        near, model = cosines(rows, columns), told.model
+    return _best(found, wanted, _around_nulls(near, found, wanted)), model
+
+
+def _around_nulls(near: list[list[float]], found: list[Any], wanted: list[Any]) -> list[list[float]]:
+    """The similarities, from the cosines of the texts alone: null is like null and like nothing else."""
+    rows = iter(near)
+    nulls = [float(other is None) for other in wanted]
+    return [nulls if one is None else _row_around_nulls(next(rows), wanted) for one in found]
+
+
+def _row_around_nulls(row: list[float], wanted: list[Any]) -> list[float]:
+    left = iter(row)
+    return [0.0 if other is None else rescaled(next(left), MEANING_FLOOR) for other in wanted]
 
 
 def _best(found: list[Any], wanted: list[Any], matrix: Matrix) -> list[Pair]:
@@ -131,15 +145,24 @@ class Meanings:
     """Scores texts by their vectors: at first it only notes which are wanted, then it has been told them."""
 
     def __init__(self) -> None:
-        self.texts: dict[str, None] = {}
+        self.wanted: dict[str, None] = {}
         self.vectors: Mapping[str, Sequence[float]] = {}
+        self._units: dict[str, Unit] = {}
 
     def __call__(self, one: str, other: str) -> float:
-        """The similarity, or 0 as long as one of the vectors is not known."""
+        """The similarity, or 0 as long as the vectors are not known. Equal texts need none."""
+        if one == other:
+            return 1.0
         if one in self.vectors and other in self.vectors:
-            return rescaled(cosine(self.vectors[one], self.vectors[other]), MEANING_FLOOR)
-        self.texts |= {one: None, other: None}
+            return rescaled(cosine_of_units(self._unit(one), self._unit(other)), MEANING_FLOOR)
+        self.wanted |= {one: None, other: None}
         return 0.0
+
+    def _unit(self, text: str) -> Unit:
+        made = self._units.get(text)
+        if made is None:
+            made = self._units[text] = unit(self.vectors[text])
+        return made
 
 
 class MeteredDistance:

@@ -154,11 +154,22 @@ def test_another_model_is_not_found_and_the_nearest_is_named(model: httpx.Client
 def test_similarity(model: httpx.Client) -> None:
     pairs = [["a cat", "a cat"], ["a cat", "kittens"], ["a cat", LONG]]
     got = model.post("/v1/similarity", json={"pairs": pairs}).json()
-    assert got["cosines"][0] == pytest.approx(1, abs=1e-6)
+    assert got["cosines"][0] == 1
     assert 1 > got["cosines"][1] > got["cosines"][2]
     assert got["truncated"] == [{"pointer": "/pairs/2/1", "tokens": 602, "read": 256}]
     assert "truncated" not in model.post("/v1/similarity", json={"pairs": pairs[:1]}).json()
     assert model.post("/v1/similarity", json={"pairs": [["a"]]}).status_code == 422
+
+
+def test_a_rule_and_the_endpoint_tell_the_same_cosine(model: httpx.Client) -> None:
+    texts = ["Yes", "hello world", "a"]
+    pairs = [[one, other] for one in texts for other in texts]
+    found = model.post("/v1/similarity", json={"pairs": pairs}).json()["cosines"]
+    body = {"items": [{"output": one, "expected": other} for one, other in pairs],
+            "evaluators": [{"type": "embedding_similarity"}]}  # fmt: skip
+    told = [item["evaluations"][0]["details"] for item in model.post("/v1/evaluations", json=body).json()["results"]]
+    assert [details["cosine"] for details in told] == found
+    assert [cosine for cosine, (one, other) in zip(found, pairs, strict=True) if one == other] == [1.0] * 3
 
 
 def test_clusters_of_texts(model: httpx.Client) -> None:

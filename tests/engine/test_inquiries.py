@@ -87,6 +87,19 @@ def test_vectors_of_the_request_are_not_asked_for() -> None:
     assert models == [None, "scripted"]
 
 
+def test_what_is_told_of_a_judgement_does_not_depend_on_those_beside_it() -> None:
+    rules = [{"type": "json_diff", "string_scorer": "embedding_similarity"},
+             {"type": "list_contains", "pairwise_scorer": "embedding_similarity"}]  # fmt: skip
+    alone = {"output": [1, "same", None], "expected": [1, "same", None]}
+    nulls = {"output": [None], "expected": [None]}
+    beside = {"output": ["x"], "expected": ["y"]}
+    apart = [results({"items": [item], "evaluators": rules}, embedder=Scripted())["results"] for item in (alone, nulls)]
+    together = results({"items": [alone, nulls, beside], "evaluators": rules}, embedder=Scripted())["results"]
+    assert [one["evaluations"] for one in together[:2]] == [one["evaluations"] for (one,) in apart]
+    assert [[one["details"]["model"] for one in item["evaluations"]] for item in together] == [
+        [None, "scripted"], [None, None], ["scripted", "scripted"]]  # fmt: skip
+
+
 def test_no_text_or_an_inactive_rule_asks_nobody() -> None:
     embedder = Scripted()
     rules = [SIMILAR, SIMILAR | {"id": "off", "active": False, "prefix": "p"}]

@@ -1,13 +1,14 @@
 """Scorers that compare through vectors; here the request's own."""
 
+from time import perf_counter
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from service.primitives import RuleFault
-from service.primitives.vectors import cosine, cosines, rescaled
+from service.primitives.vectors import cosine, cosine_of_units, cosines, paired_cosines, rescaled, unit
 from tests.judging import evaluation, results
 
 VECTORS = {
@@ -76,6 +77,8 @@ LISTS = [
     ([], ["a"], {}, 0.0),
     ([None, "a"], [None, "a"], {}, 1.0),
     ([None], ["a"], {}, 0.0),
+    ([None, "a"], ["b"], {}, 1 / 6),
+    ([None, None], [None], {}, 0.5),
 ]
 
 
@@ -92,6 +95,7 @@ DOCUMENTS = [
     ({"n": 1}, {"n": 2}, 2 / 3),
     ("a", "b", 1 / 3),
     (["a", ["b"]], ["twice a", ["a"]], (1 + 1 / 3) / 2),
+    (["a", "zero"], ["b", "zero"], (1 / 3 + 1) / 2),
 ]
 
 
@@ -102,9 +106,25 @@ def test_texts_inside_json_are_compared_by_meaning(output: Any, expected: Any, s
     assert got["score"] == pytest.approx(score)
 
 
-def test_json_without_texts_needs_no_model() -> None:
+def test_json_whose_texts_are_equal_needs_no_model() -> None:
     rule = {"type": "json_diff", "string_scorer": "embedding_similarity"}
-    assert evaluation(rule, output={"a": 1}, expected={"a": 1})["status"] == "passed"
+    got = evaluation(rule, output={"a": 1, "b": "same"}, expected={"a": 1, "b": "same"})
+    assert (got["status"], got["score"], got["details"]) == ("passed", 1.0, {"differences": [], "model": None})
+
+
+def test_texts_of_vectors_of_unequal_lengths_are_told() -> None:
+    rule = {"type": "json_diff", "string_scorer": "embedding_similarity"}
+    got = evaluation(rule, vectors=VECTORS, output=["a", "empty"], expected=["long", "b"])
+    assert (got["status"], got["reason"]) == ("error", "invalid_embedding")
+
+
+def test_a_vector_of_many_numbers_is_read_once_however_often_its_text_occurs() -> None:
+    rule = {"type": "json_diff", "string_scorer": "embedding_similarity"}
+    long = {"a": [0.5] * 100_000, "b": [0.25] * 100_000}
+    began = perf_counter()
+    got = evaluation(rule, vectors=long, output=["a"] * 20_000, expected=["b"] * 20_000)
+    assert got["score"] == pytest.approx(1)
+    assert perf_counter() - began < 30
 
 
 def test_faulty_vectors_stay_with_their_own_evaluations() -> None:
@@ -122,6 +142,14 @@ def test_a_cosine_is_symmetric_bounded_and_blind_to_length(one: list[float], oth
     assert -1 <= found <= 1
     assert cosine(other, one) == pytest.approx(found, abs=1e-12)
     assert cosine([number * factor for number in one], other) == pytest.approx(found, abs=1e-9)
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40), st.sampled_from([1.0, 3.0, 1e-9, 1e9]))
+def test_vectors_of_one_direction_have_a_cosine_of_1_and_no_less(vector: list[float], factor: float) -> None:
+    assume(max(map(abs, vector)) > 1e-6)
+    other = [number * factor for number in vector]
+    assert cosine(vector, other) == cosine_of_units(unit(vector), unit(other)) == 1.0
+    assert paired_cosines([vector], [other]) == [1.0]
 
 
 @given(st.lists(NUMBERS, min_size=1, max_size=4), st.lists(NUMBERS, min_size=1, max_size=4))
