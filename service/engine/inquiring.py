@@ -14,6 +14,9 @@ from service.engine.tasks import Task
 
 SLICE_SECONDS = 0.005
 
+GRACE_SECONDS = 0.5
+"""How long what was told by the deadline, and hence just after it, is still made use of."""
+
 
 class Inquiry:
     """One judgement on its way: what it needs next, until its outcome is kept by its task."""
@@ -58,31 +61,35 @@ class Inquiry:
         self._task.seconds += perf_counter() - started
 
 
-def inquiring(places: Iterable[tuple[Case, Task, Any]], gathering: Gathering) -> Steps[None]:
-    """Make the judgement of each distinct (task, key) that needs others.
+def inquiring(places: Iterable[tuple[Case, Task, Any]], gathering: Gathering, deadline: float) -> Steps[None]:
+    """Make the judgement of each distinct (task, key) that needs others, as far as the deadline allows.
 
     What all of them need next is asked for at once, until none needs more.
     """
-    inquiries = yield from _begun(places)
+    inquiries = yield from _begun(places, deadline)
     while inquiries:
         answers = yield from gathering.answers([inquiry.need for inquiry in inquiries if inquiry.need is not None])
         pause_at = perf_counter() + SLICE_SECONDS
         for inquiry, answer in zip(inquiries, answers, strict=True):
             inquiry.go_on(answer)
-            if perf_counter() > pause_at:
+            if (now := perf_counter()) > deadline + GRACE_SECONDS:
+                return
+            if now > pause_at:
                 yield None
                 pause_at = perf_counter() + SLICE_SECONDS
         inquiries = [inquiry for inquiry in inquiries if inquiry.need is not None]
 
 
-def _begun(places: Iterable[tuple[Case, Task, Any]]) -> Steps[list[Inquiry]]:
+def _begun(places: Iterable[tuple[Case, Task, Any]], deadline: float) -> Steps[list[Inquiry]]:
     begun: dict[tuple[int, Any], Inquiry] = {}
     pause_at = perf_counter() + SLICE_SECONDS
     for case, task, key in places:
+        if (now := perf_counter()) > deadline:
+            break
         if (id(task), key) not in begun:
             begun[id(task), key] = inquiry = Inquiry(task, key)
             inquiry.begin(case)
-        if perf_counter() > pause_at:
+        if now > pause_at:
             yield None
             pause_at = perf_counter() + SLICE_SECONDS
     return [inquiry for inquiry in begun.values() if inquiry.need is not None]

@@ -51,7 +51,7 @@ class Run:
         """Make the judgements that need others, and meanwhile the rest, so that `results` finds them made."""
         meanwhile = self._judge_the_rest()
         gathering = Gathering(self.batch.vectors, embedder, self.deadline, self._limits.texts, meanwhile)
-        return inquiring(self._places(inquiring=True), gathering)
+        return inquiring(self._places(inquiring=True), gathering, self.deadline)
 
     def results(self) -> Iterator[ItemResult | None]:
         """The items' results in order; a None between them offers a pause, at least every few milliseconds of work."""

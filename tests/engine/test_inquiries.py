@@ -19,6 +19,7 @@ from service.core.ports import Embedded, Figures, Model, Reading
 from service.embedding.batcher import Batcher
 from service.embedding.hashing import HashingEncoder
 from service.engine.batch import Batch
+from service.engine.evaluating import evaluating
 from service.engine.lanes import Abandoned, Lane
 from service.engine.validating import validating
 from tests.engine.test_lanes import never
@@ -165,6 +166,35 @@ def test_what_needs_nobody_is_judged_while_the_model_works() -> None:
     assert statuses(results(body, embedder=embedder)) == [
         [("not_graded", "deadline_exceeded"), ("failed", None), ("passed", None)]
     ]
+
+
+OWN = {name: [1.0, float(ord(name))] for name in "abcdefghij"}
+SLOW = {"type": "list_contains", "pairwise_scorer": "embedding_similarity"}
+
+
+def test_nothing_is_begun_after_the_deadline() -> None:
+    items = [{"output": one, "expected": other} for one in OWN for other in OWN]
+    body = {"items": items, "vectors": OWN, "deadline_ms": 100,
+            "evaluators": [SIMILAR, {"type": "exact_match"}]}  # fmt: skip
+    batch = msgspec.convert(body, Batch)
+    embedder = Scripted()
+    answered = drain(evaluating(batch, Limits(), embedder, perf_counter() - 10, 1000, 0))
+    answer = msgspec.json.decode(answered.body)
+    assert statuses(answer) == [[("not_graded", "deadline_exceeded")] * 2] * len(items)
+    assert (answer["summary"]["computed"], answer["summary"]["deduplicated"]) == (0, 0)
+
+
+def test_judgements_that_take_long_end_with_the_deadline() -> None:
+    """They would take a minute."""
+    sides = [["abcdefghij"[number % 10] for number in range(300)] for _ in "ab"]
+    items = [{"output": sides[0], "expected": [*sides[1][1:], None, number]} for number in range(1000)]
+    began = perf_counter()
+    answer = results({"items": items, "evaluators": [SLOW], "deadline_ms": 300,
+                      "vectors": OWN | {str(number): [1.0, 1.0] for number in range(1000)}})  # fmt: skip
+    assert perf_counter() - began < 10
+    reasons = [reason for ((_, reason),) in statuses(answer)]
+    assert reasons.count("deadline_exceeded") > 100
+    assert reasons.count(None) + reasons.count("deadline_exceeded") == len(items)
 
 
 def test_variables_are_filled_in_before_texts_are_asked_for() -> None:
