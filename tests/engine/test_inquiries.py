@@ -206,6 +206,16 @@ def test_variables_are_filled_in_before_texts_are_asked_for() -> None:
     assert statuses(answer)[2] == [("error", "unknown_variable")]
 
 
+def test_a_prefix_may_have_variables() -> None:
+    embedder = Scripted()
+    rule = SIMILAR | {"prefix": "{{task}}: ", "expected": "b"}
+    items: list[dict[str, Any]] = [{"output": "a", "variables": {"task": task}} for task in ("query", 7)]
+    off = {"output": "a", "evaluators": [rule | {"id": "off", "template": False}]}
+    answer = results({"items": [*items, off], "evaluators": [rule]}, embedder=embedder)
+    assert sorted(embedder.asked[0]) == ["7: a", "7: b", "query: a", "query: b", "{{task}}: a", "{{task}}: b"]
+    assert statuses(answer)[2][0] == ("error", "unknown_variable")
+
+
 def test_truncation_is_told_with_both_counts_and_beside_the_cut_of_the_echo() -> None:
     long = "word " * 600
     answer = results({"items": [{"output": long, "expected": "a b c"}], "evaluators": [SIMILAR]}, embedder=Scripted())
