@@ -17,7 +17,7 @@ from service.app import build, prepare, tune
 from service.core.evaluator import Evaluator
 from service.embedding import weights
 from service.embedding.carriers import FetchError
-from service.embedding.choosing import default_directory
+from service.embedding.choosing import default_directory, embedder_of
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -106,6 +106,9 @@ def _check(_: argparse.Namespace) -> int:
     settings = config.load()
     print(json.dumps({"version": __version__, "settings": config.effective(settings)}, indent=2))
     print(f"{len(catalogue.EVALUATORS)} evaluators: {', '.join(catalogue.BY_TYPE)}")
+    embedder = embedder_of(settings)
+    print(f"embedding model: {embedder.fault.detail if embedder.fault else embedder.model.id}")
+    embedder.close()
     return 0
 
 

@@ -142,7 +142,17 @@ def _place(values: dict[str, Any], name: str, text: str) -> None:
     for table in tables:
         values = values.setdefault(table, {})
     is_list = key in ("api_keys", "allowed_hosts", "aliases", "providers")
-    values[key] = [part.strip() for part in text.split(",") if part.strip()] if is_list else text
+    values[key] = _list(name, text) if is_list else text
+
+
+def _list(name: str, text: str) -> list[str]:
+    """The elements of a list, separated by commas or written as JSON."""
+    if text.lstrip().startswith("["):
+        try:
+            return msgspec.json.decode(text, type=list[str])
+        except msgspec.MsgspecError as exc:
+            raise ConfigError(f'{name}: {exc}; write a, b or ["a", "b"]') from None
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def effective(settings: Settings) -> dict[str, Any]:

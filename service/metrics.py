@@ -47,6 +47,8 @@ class _EmbeddingCollector(Collector):
             yield CounterMetricFamily(f"scorewright_embedding_{name}", text, value=getattr(figures, name))
         for name, text in EMBEDDING_GAUGES.items():
             yield GaugeMetricFamily(f"scorewright_embedding_{name}", text, value=getattr(figures, name))
+        is_well = float(self._embedder.fault is None)
+        yield GaugeMetricFamily("scorewright_embedding_up", "1 if the model answered when last asked.", value=is_well)
         info = GaugeMetricFamily(
             "scorewright_model_info", "The embedding model.", labels=["model", "fingerprint", "dimensions"]
         )

@@ -13,7 +13,7 @@ from service.api.edge import Exchange
 from service.api.limits import in_force
 from service.api.problems import Answer
 from service.config import Settings
-from service.core.errors import Invalid, ModelUnavailable, NotFound
+from service.core.errors import Invalid, NotFound
 from service.core.ports import Embedder
 from service.engine.batch import Batch
 from service.engine.clustering import ClustersRequest, clustering
@@ -137,9 +137,7 @@ class Handlers:
 
     async def readyz(self, call: Call) -> Answer:  # noqa: ARG002
         """Rules can run; what else is missing, and how to bring it."""
-        try:
-            self._embedder.model  # noqa: B018 - it raises where there is none
-        except ModelUnavailable as fault:
+        if fault := self._embedder.fault:
             status = 503 if self._settings.require_model else 200
             state = "waiting" if self._settings.require_model else "ready"
             return Answer(status, encode({"status": state, "missing": [f"model: {fault.detail}"]}), JSON)

@@ -93,6 +93,10 @@ class Embedder(Protocol):
         """Whose vectors they are."""
 
     @property
+    def fault(self) -> ServiceError | None:
+        """Why nothing could be embedded when that was last tried; None as long as all is well."""
+
+    @property
     def figures(self) -> Figures:
         """What has been done so far."""
 

@@ -25,6 +25,8 @@ PREPARED_AT_ONCE = 64
 CLOSING_SECONDS = 5.0
 REST_AFTER_SECONDS = 1.0
 """After so long without work the memory that only runs need is given back."""
+_PROBE = "Does the model answer?"
+_UNKNOWN = "The model has not answered yet"
 _CLOSED = "The model is closed: the service is about to stop"
 
 
@@ -49,7 +51,7 @@ class Batcher:
     ) -> None:
         self._encoder = encoder
         self._model = model
-        self._unknown: ServiceError = ModelUnavailable("The model has not answered yet", {"Retry-After": "1"})
+        self._fault: ServiceError | None = None if model else ModelUnavailable(_UNKNOWN, {"Retry-After": "1"})
         self._learning = False
         self._queue_texts = queue_texts
         self._cache = Cache(cache_texts)
@@ -76,10 +78,17 @@ class Batcher:
         with self._lock:
             if self._model is not None:
                 return self._model
-            if not self._learning and not self._closed:
+            fault = self.fault
+        raise ModelUnavailable(fault.detail if fault else _UNKNOWN, fault.headers if fault else {})
+
+    @property
+    def fault(self) -> ServiceError | None:
+        """Why nothing could be embedded when it was last tried; a worker then tries again."""
+        with self._lock:
+            if self._fault is not None and not self._learning and not self._closed:
                 self._learning = True
                 self._add_errand(self._learn)
-            raise ModelUnavailable(self._unknown.detail, self._unknown.headers)
+            return self._fault
 
     @property
     def figures(self) -> Figures:
@@ -129,10 +138,12 @@ class Batcher:
             raise ModelUnavailable(_CLOSED)
 
     def _learn(self) -> None:
+        """Find out whether the model answers, and which it is."""
         try:
-            self._model = self._encoder.model
+            self._encoder.run(self._encoder.prepare([_PROBE]))
+            self._model, self._fault = self._encoder.model, None
         except BaseException as exc:
-            self._unknown = _fault_of(exc)
+            self._fault = _fault_of(exc)
         self._learning = False
 
     def _place(self, order: Order) -> None:
@@ -219,10 +230,10 @@ class Batcher:
         except TextRefused as fault:
             self._split(entries, fault)
         except BaseException as exc:
-            self._refuse(entries, _fault_of(exc))
+            self._fault = _fault_of(exc)
+            self._refuse(entries, self._fault)
         else:
-            if self._model is None:
-                self._learn()
+            self._model, self._fault = self._model or self._encoder.model, None
             seconds, waited = perf_counter() - began, sum(began - entry.since for entry in entries)
             with self._lock:
                 self._is_tired = True

@@ -31,21 +31,21 @@ class NoModel:
     """Implements `core.ports.Embedder` where there is nothing to embed with; `fault` says why and what to do."""
 
     def __init__(self, fault: ModelUnavailable) -> None:
-        self._fault = fault
+        self.fault = fault
         self.figures = Figures()
 
     @property
     def model(self) -> NoReturn:
         """ModelUnavailable, always."""
-        raise ModelUnavailable(self._fault.detail)
+        raise ModelUnavailable(self.fault.detail)
 
     def embed(self, texts: Sequence[str], deadline: float) -> Future[Embedded]:  # noqa: ARG002
         """ModelUnavailable, always."""
-        raise ModelUnavailable(self._fault.detail)
+        raise ModelUnavailable(self.fault.detail)
 
     def count(self, texts: Sequence[str], deadline: float) -> Future[list[int]]:  # noqa: ARG002
         """ModelUnavailable, always."""
-        raise ModelUnavailable(self._fault.detail)
+        raise ModelUnavailable(self.fault.detail)
 
     def close(self) -> None:
         """Nothing is held."""

@@ -40,6 +40,7 @@ class Options(Struct, frozen=True, kw_only=True):
     """An .onnx file in the directory."""
     max_tokens: int | None = None
     prompt: str | None = None
+    """The name of one of the model's prompts; empty for none."""
     dimensions: int | None = None
     threads: int = 1
     """Threads of one run."""
@@ -146,7 +147,7 @@ def read(directory: Path, options: Options = DEFAULTS) -> Layout:
         transformer=_transformer(directory, root),
         tokenizer=_optional(directory, root / "tokenizer_config.json", _Tokenizer),
     )
-    prompt = _prompt(sources.sentences) if options.prompt is None else options.prompt
+    prompt = _prompt(sources.sentences, options.prompt)
     if prompt and not chain.include_prompt:
         raise ModelUnavailable("The model's pooling leaves the prompt out (include_prompt), which is not supported.")
     return Layout(
@@ -238,15 +239,19 @@ def _max_tokens(sources: _Sources, setting: int | None) -> int:
     return min((int(limit) for limit in said if limit and limit < SANE_TOKENS), default=UNSAID_TOKENS)
 
 
-def _prompt(sentences: _Sentences) -> str:
-    name = sentences.default_prompt_name
-    if name is None:
+def _prompt(sentences: _Sentences, asked: str | None) -> str:
+    """The text of the prompt asked for by name, or of the model's default; an empty name asks for none."""
+    name = sentences.default_prompt_name if asked is None else asked
+    prompts = sentences.prompts or {}
+    if not name:
         return ""
-    if name not in (sentences.prompts or {}):
+    if name not in prompts:
+        whose = "default_prompt_name" if asked is None else "the prompt"
+        known = ", ".join(map(repr, prompts)) or "none"
         raise ModelUnavailable(
-            f"config_sentence_transformers.json: default_prompt_name {name!r} is none of its prompts."
+            f"config_sentence_transformers.json: {whose} {name!r} is not among its prompts ({known})."
         )
-    return (sentences.prompts or {})[name]
+    return prompts[name]
 
 
 def _name(directory: Path) -> str:

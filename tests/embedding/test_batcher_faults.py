@@ -315,3 +315,16 @@ def test_a_run_that_does_not_end_holds_up_nobody_for_long(monkeypatch: pytest.Mo
         thread.join(WAIT)
         assert not thread.is_alive()
     assert (batcher.figures.waiting, encoder.texts) == (0, [])
+
+
+def test_a_fault_is_told_until_the_model_answers_again() -> None:
+    with batching(encoder := Recorder()) as batcher:
+        assert batcher.embed(["a"], soon()).result(WAIT).faults == {}
+        assert batcher.fault is None
+        encoder.faults["bad"] = ModelUnavailable("It is down")
+        batcher.embed(["bad"], soon()).result(WAIT)
+        fault = batcher.fault  # looking makes a worker try again, and it finds the model well
+        assert fault is not None
+        assert fault.detail == "It is down"
+        batcher.count(["the errand after it"], soon()).result(WAIT)
+        assert batcher.fault is None

@@ -114,7 +114,7 @@ FAULTS: dict[str, tuple[dict[str, Any], list[Edit], str]] = {
     "unknown default prompt": (
         {"prompts": {"sts": "x: "}, "default_prompt": "other"},
         [],
-        "default_prompt_name 'other' is none of its prompts",
+        "default_prompt_name 'other' is not among its prompts ('sts')",
     ),
 }
 
@@ -214,11 +214,18 @@ def test_max_tokens(tmp_path: Path, made: dict[str, Any], edits: list[Edit], set
         ({"prompts": {"sts": "task: "}, "default_prompt": "sts"}, None, "task: "),
         ({"prompts": {"sts": "task: "}}, None, ""),
         ({"prompts": {"sts": "task: "}, "default_prompt": "sts"}, "", ""),
-        ({}, "query: ", "query: "),
+        ({"prompts": {"sts": "task: ", "query": "query: "}, "default_prompt": "sts"}, "query", "query: "),
     ],
 )
 def test_prompts(tmp_path: Path, made: dict[str, Any], setting: str | None, prompt: str) -> None:
     assert layout(tmp_path, options=Options(prompt=setting), **made).prompt == prompt
+
+
+@pytest.mark.parametrize("prompts", [{}, {"sts": "task: "}])
+def test_a_prompt_is_asked_for_by_its_name(tmp_path: Path, prompts: dict[str, str]) -> None:
+    with pytest.raises(ModelUnavailable, match="'task: ' is not among its prompts") as refused:
+        layout(tmp_path, options=Options(prompt="task: "), prompts=prompts)
+    assert all(name in refused.value.detail for name in prompts)
 
 
 @pytest.mark.parametrize(
