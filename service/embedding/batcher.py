@@ -2,10 +2,9 @@
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
-from itertools import islice
 from math import inf
 from threading import TIMEOUT_MAX, Condition, RLock, Thread
 from time import perf_counter
@@ -18,10 +17,10 @@ from service.embedding.cache import Cache, Made
 from service.embedding.encoder import Encoder, TextRefused
 from service.embedding.orders import Order, Tally
 from service.embedding.pool import Entry, Pool
+from service.embedding.portions import portions
 
 log = logging.getLogger("scorewright.embedding")
 
-PREPARED_AT_ONCE = 64
 CLOSING_SECONDS = 5.0
 REST_AFTER_SECONDS = 1.0
 """After so long without work the memory that only runs need is given back."""
@@ -162,7 +161,8 @@ class Batcher:
             self._pool.join(self._entries[text], order)
         self._entries.update((text, Entry(text, order)) for text in fresh)
         if unknown:
-            self._add_errand(partial(self._prepare, iter([self._entries[text] for text in unknown])))
+            parts = deque([self._entries[text] for text in part] for part in portions(unknown))
+            self._add_errand(partial(self._prepare, parts))
             self._orders.add(order)
             self._clock.notify()
 
@@ -200,12 +200,12 @@ class Batcher:
                 self._entries.pop(entry.text, None)
         return wanted
 
-    def _prepare(self, more: Iterator[Entry]) -> None:
+    def _prepare(self, parts: deque[list[Entry]]) -> None:
         """Make some of an order's texts ready; the others wait behind the other orders'."""
         with self._lock:
-            some = list(islice(more, PREPARED_AT_ONCE))
-            if len(some) == PREPARED_AT_ONCE:
-                self._add_errand(partial(self._prepare, more))
+            some = parts.popleft()
+            if parts:
+                self._add_errand(partial(self._prepare, parts))
             entries = self._wanted([entry for entry in some if not entry.is_claimed])
             for entry in some:
                 entry.is_claimed = True
@@ -295,11 +295,14 @@ class Batcher:
         if tally.is_over:
             return
         try:
-            tally.answer(self._encoder.count(tally.texts))
+            tally.go_on(self._encoder.count)
         except BaseException as exc:
             tally.fail(_fault_of(exc))
         with self._lock:
-            self._orders.discard(tally)
+            if tally.future.done():
+                self._orders.discard(tally)
+            else:
+                self._add_errand(partial(self._count, tally))
 
 
 def _fault_of(exc: BaseException) -> ServiceError:

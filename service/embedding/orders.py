@@ -1,7 +1,7 @@
 """What one caller asked for, on its way."""
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import defaultdict, deque
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from time import perf_counter
@@ -12,6 +12,7 @@ import numpy as np
 from service.core.errors import Late, ServiceError
 from service.core.ports import Embedded, Reading
 from service.embedding.cache import Made
+from service.embedding.portions import portions
 
 UNREAD = Reading(0, 0)
 
@@ -46,7 +47,14 @@ class Tally(Request[list[int]]):
 
     def __init__(self, texts: Sequence[str], deadline: float) -> None:
         super().__init__(deadline)
-        self.texts = texts
+        self._parts = deque(portions(texts))
+        self._counts: list[int] = []
+
+    def go_on(self, count: Callable[[Sequence[str]], list[int]]) -> None:
+        """Count in some of the texts; answer if they were the last."""
+        self._counts += count(self._parts.popleft())
+        if not self._parts:
+            self.answer(self._counts)
 
     def settle(self) -> None:
         """Say that it is too late."""

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from service.core.errors import Overloaded
 from service.core.ports import Embedded, Reading
 from service.embedding.pool import SLACK
+from service.embedding.portions import AT_ONCE, CHARS_AT_ONCE, portions
 from tests.embedding.recording import OPTIONS, PLUG, WAIT, Recorder, batching, busy, past, soon, want, words
 
 RUN_TOKENS = OPTIONS["run_tokens"]
@@ -102,6 +103,48 @@ def test_a_small_order_of_anothers_last_text_waits_for_few_runs() -> None:
             order.result(WAIT)
     assert "short" in {text for run in encoder.runs[:4] for text in run}
     assert sorted(text for texts in encoder.made_ready for text in texts) == sorted([PLUG, *large])
+
+
+LONG = words(20_000)
+
+
+def test_a_small_order_waits_for_few_of_many_long_texts() -> None:
+    """They are made ready by parts."""
+    encoder = Recorder()
+    before: list[int] = []
+    encoder.during = lambda texts: before.append(len(encoder.made_ready)) if "small" in texts else None
+    with batching(encoder) as batcher:
+        with busy(batcher, encoder):
+            large = batcher.embed([f"{number} {LONG}" for number in range(60)], soon())
+            small = batcher.embed(["small"], soon())
+        large.result(WAIT)
+        small.result(WAIT)
+    assert sum(map(len, encoder.made_ready)) == 62
+    assert before[0] < 10
+
+
+def test_tokens_are_counted_by_parts_between_what_others_want() -> None:
+    encoder = Recorder()
+    texts = [f"{number} {LONG}" for number in range(60)]
+    before: list[int] = []
+    encoder.during = lambda texts: before.append(len(encoder.counted)) if "small" in texts else None
+    with batching(encoder) as batcher:
+        with busy(batcher, encoder):
+            counts = batcher.count(texts, soon())
+            small = batcher.embed(["small"], soon())
+        small.result(WAIT)
+        assert counts.result(WAIT) == [19_999] * 60
+    assert [text for part in encoder.counted for text in part] == texts
+    assert before[0] < 10
+
+
+@given(st.lists(st.sampled_from([0, 1, 100, 150_000, 200_000, 300_000])))
+def test_parts_cover_all_texts_in_order(lengths: list[int]) -> None:
+    texts = ["x" * length for length in lengths * 3]
+    parts = list(portions(texts))
+    assert [text for part in parts for text in part] == texts
+    assert all(len(part) == 1 or sum(map(len, part)) <= CHARS_AT_ONCE for part in parts if part)
+    assert max(map(len, parts)) <= AT_ONCE
 
 
 @pytest.mark.parametrize(("orders", "share"), [(1, 0.06), (24, 0.10)])
