@@ -2,8 +2,7 @@
 
 import asyncio
 import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import zstandard
@@ -28,23 +27,24 @@ class Bodies:
         self._limits = limits
         self._held = 0
 
-    @asynccontextmanager
-    async def json(self, headers: Headers, receive: Receive) -> AsyncIterator[bytes]:
-        """The body of a request that must be JSON; it counts as held until the block ends.
+    def json(self, headers: Headers, receive: Receive) -> "_Body":
+        """The body of a request that must be JSON, for a block at whose end it no longer counts as held.
 
         UnsupportedMedia, TooLarge, SlowBody, Overloaded or NotJsonBody where it cannot be had; Abandoned where the
         client has gone.
         """
+        return _Body(self, headers, receive)
+
+    async def read(self, headers: Headers, receive: Receive, holding: "_Holding") -> bytes:
+        """The body, inflated; what is held of it is counted."""
         _require_json(headers.get(b"content-type", b""))
         coding = _coding(headers)
-        holding = _Holding(self)
-        try:
-            wire = await self._read(headers, receive, holding)
-            body = wire if coding == b"identity" else await self._inflated(wire, coding)
-            holding.add(len(body) - len(wire))
-            yield body
-        finally:
-            holding.release()
+        wire = await self._read(headers, receive, holding)
+        if coding == b"identity":
+            return wire
+        body = await self._inflated(wire, coding)
+        holding.add(len(body) - len(wire))
+        return body
 
     async def _read(self, headers: Headers, receive: Receive, holding: "_Holding") -> bytes:
         announced = headers.get(b"content-length", b"")
@@ -92,6 +92,26 @@ class Bodies:
 
     def _too_large(self) -> TooLarge:
         return TooLarge(f"The body is over the limit of {self._limits.body_bytes:,} bytes (body_bytes at /v1/limits)")
+
+
+class _Body:
+    """A body while it is in use; a class, since a generator would take three times as long to enter and leave."""
+
+    def __init__(self, bodies: Bodies, headers: Headers, receive: Receive) -> None:
+        self._bodies = bodies
+        self._headers = headers
+        self._receive = receive
+        self._holding = _Holding(bodies)
+
+    async def __aenter__(self) -> bytes:
+        try:
+            return await self._bodies.read(self._headers, self._receive, self._holding)
+        except BaseException:
+            self._holding.release()
+            raise
+
+    async def __aexit__(self, *_: object) -> None:
+        self._holding.release()
 
 
 class _Holding:

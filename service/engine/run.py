@@ -139,8 +139,10 @@ class Run:
 
     def _places(self, *, inquiring: bool) -> Iterator[tuple[Item, Task, Any]]:
         """Every place of a judgement that does, or does not, need others: the case, the task, the key of its data."""
-        shared = self._tasks.of(self._names.shared)
+        shared = [entry.task for entry in self._shared if entry.task and entry.task.inquires == inquiring]
         for item in self.batch.items:
+            if not shared and not item.evaluators:
+                continue
             memo: dict[str, Any] = {}
             own = self._tasks.of(self._names.own(item)) if item.evaluators else []
             for task in (*shared, *own):
