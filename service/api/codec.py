@@ -1,9 +1,11 @@
 """Bytes to Structs, strictly; Structs to bytes."""
 
 import re
+from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec import inspect
 
 from service.api.explain import explain
 from service.core.errors import Fault, Invalid, NotJsonBody
@@ -104,7 +106,7 @@ def _too_deep(pointer: str, limit: int) -> Invalid:
 
 
 def _refuse_depth(value: Any, max_depth: int) -> None:
-    """Of typed values only those of type Any can be deep: they are found among the fields of Structs and in lists."""
+    """Of typed values only those of type Any can be deep: they are found in the fields of Structs."""
     for pointer, one in _free_parts(value, ""):
         if depth_exceeds(one, max_depth):
             raise _too_deep(pointer, max_depth)
@@ -112,7 +114,7 @@ def _refuse_depth(value: Any, max_depth: int) -> None:
 
 def _free_parts(value: Any, pointer: str) -> Any:
     if isinstance(value, msgspec.Struct):
-        for name, wire in zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True):
+        for name, wire in _free_fields(type(value)):
             one = getattr(value, name)
             if isinstance(one, dict | list | msgspec.Struct):
                 yield from _free_parts(one, join(pointer, wire))
@@ -121,3 +123,17 @@ def _free_parts(value: Any, pointer: str) -> Any:
             yield from _free_parts(one, join(pointer, index))
     else:
         yield pointer, value
+
+
+@cache
+def _free_fields(kind: type[msgspec.Struct]) -> tuple[tuple[str, str], ...]:
+    """The fields, each with its name on the wire, of which the type does not say how deep they are."""
+    told = inspect.type_info(kind)
+    assert isinstance(told, inspect.StructType)
+    return tuple((field.name, field.encode_name) for field in told.fields if _is_free(field.type))
+
+
+def _is_free(kind: Any) -> bool:
+    one = [getattr(kind, name) for name in ("type", "item_type", "value_type") if hasattr(kind, name)]
+    inner = (*one, *getattr(kind, "types", ()), *getattr(kind, "item_types", ()))
+    return isinstance(kind, inspect.AnyType | inspect.StructType) or any(map(_is_free, inner))

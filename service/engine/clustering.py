@@ -4,6 +4,7 @@ from typing import Annotated
 
 import numpy as np
 from msgspec import UNSET, Meta, Struct, UnsetType
+from numpy.typing import NDArray
 
 from service.config import Limits
 from service.core.errors import Fault, Invalid
@@ -12,6 +13,10 @@ from service.engine.comparing import TruncatedText
 from service.engine.embeddings import long_texts, over, refuse, truncated, whole
 from service.engine.lanes import Steps, awaited
 from service.primitives.clusters import MAX_VECTORS, Cluster, Clustering, Linkage, cluster
+from service.primitives.clusters.cosines import slices
+
+NUMBERS_AT_ONCE = 100_000
+"""Numbers of the request that are read between two pauses: some 2 ms."""
 
 Texts = Annotated[list[str], Meta(min_length=1, description="What is grouped; the model embeds it.")]
 Vectors = Annotated[
@@ -67,8 +72,7 @@ def clustering(request: ClustersRequest, embedder: Embedder, limits: Limits, dea
     if (request.texts is UNSET) == (request.embeddings is UNSET):
         raise Invalid([Fault("", "one_of", "Give either `texts` or `embeddings`")])
     if request.embeddings is not UNSET:
-        rows = _rows(request.embeddings, request.linkage)
-        yield None
+        rows = yield from _rows(request.embeddings, request.linkage)
         return _told(request, (yield from cluster(rows, request.tau, request.linkage)), None, [])
     assert request.texts is not UNSET
     _refuse_many("/texts", len(request.texts), request.linkage)
@@ -80,7 +84,7 @@ def clustering(request: ClustersRequest, embedder: Embedder, limits: Limits, dea
     return _told(request, found, embedder.model.id, cut)
 
 
-def _rows(vectors: list[list[float]], linkage: Linkage) -> "np.typing.NDArray[np.float64]":
+def _rows(vectors: list[list[float]], linkage: Linkage) -> Steps[NDArray[np.float64]]:
     _refuse_many("/embeddings", len(vectors), linkage)
     width = len(vectors[0])
     refuse(
@@ -90,7 +94,11 @@ def _rows(vectors: list[list[float]], linkage: Linkage) -> "np.typing.NDArray[np
             if len(one) != width
         ]
     )
-    return np.array(vectors, dtype=np.float64)
+    rows = np.empty((len(vectors), width))
+    for block in slices(len(vectors), max(1, NUMBERS_AT_ONCE // width)):
+        rows[block] = vectors[block]
+        yield None
+    return rows
 
 
 def _refuse_many(pointer: str, count: int, linkage: Linkage) -> None:

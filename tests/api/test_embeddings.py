@@ -128,6 +128,7 @@ REFUSED = [
     ({"input": "a", "encoding_format": "int8"}, 422, "/encoding_format", "not_allowed"),
     ({"input": "a", "modell": "default"}, 422, "/modell", "unknown_field"),
     ({"input": ["a"] * 10_001}, 422, "/input", "limit_exceeded"),
+    ({"input": json.loads("[" * 250 + "]" * 250)}, 422, "/input", "limit_exceeded"),
     ({"input": ["a", "x" * 1_000_001]}, 422, "/input/1", "limit_exceeded"),
 ]
 
