@@ -132,7 +132,8 @@ def whole(embedded: Embedded) -> Embedded:
         place, fault = min(embedded.faults.items())
         raise ModelUnavailable(f"{fault.detail} (text {place})", fault.headers)
     if embedded.late:
-        raise Late(f"The deadline passed before {len(embedded.late):,} of the texts were embedded")
+        left = f"{len(embedded.late):,} of the {len(embedded.readings):,} texts were embedded"
+        raise Late(f"The deadline passed before {left} (deadline_ms at /v1/limits): send fewer at once")
     return embedded
 
 

@@ -238,6 +238,14 @@ def test_a_model_may_be_required(tmp_path: Path) -> None:
     assert "scorewright model fetch" in answer.json()["missing"][0]
 
 
+def test_texts_that_take_too_long_are_to_be_sent_apart() -> None:
+    with served(EMBEDDER="hashing", LIMITS__DEADLINE_MS="1") as service:
+        answer = httpx.post(f"{service.url}/v1/embeddings", json={"input": [str(number) for number in range(5000)]})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "deadline_exceeded")
+    assert "of the 5,000 texts" in answer.json()["detail"]
+    assert "deadline_ms at /v1/limits): send fewer at once" in answer.json()["detail"]
+
+
 def test_a_model_of_ones_own(tmp_path: Path) -> None:
     directory = tiny.make(tmp_path / "tiny", pooling="cls")
     settings = {"MODEL_DIR": str(directory), "EMBEDDING__ALIASES": "mine, text-embedding-ada-002", "REQUIRE_MODEL": "1"}
