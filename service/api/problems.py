@@ -55,8 +55,8 @@ METHOD = Kind(405, "method_not_allowed", "The method is not allowed here")
 CLIENT_CLOSED = 499
 """For logs and metrics: nobody is there to be answered."""
 
-OPENAI_PATHS = frozenset({"/v1/embeddings", "/v1/models"})
-"""Where clients of OpenAI's call: problems carry an `error` that they can read."""
+OPENAI_PATHS = ("/v1/embeddings", "/v1/models")
+"""Where clients of OpenAI's call, there or below: problems carry an `error` that they can read."""
 
 BUSY = frozenset({429, 503})
 RETRY_AFTER = ("Retry-After", "5")
@@ -89,7 +89,7 @@ def problem(
 ) -> Answer:
     """A problem document as an answer."""
     document = Problem(f"urn:scorewright:problem:{kind.name}", kind.title, kind.status, detail, path, faults or [])
-    if path in OPENAI_PATHS:
+    if path.startswith(OPENAI_PATHS):
         document.error = _for_openai(kind, detail, faults or [])
     return Answer(kind.status, msgspec.json.encode(document), [(b"content-type", MEDIA_TYPE), *(headers or [])])
 

@@ -152,6 +152,17 @@ def test_another_model_is_not_found_and_the_nearest_is_named(model: httpx.Client
     assert answer.json()["error"]["code"] == "model_not_found"
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [("GET", "/v1/embeddings", 405), ("POST", "/v1/models", 405), ("GET", "/v1/models/default", 404)],
+)
+def test_problems_where_openais_clients_call_are_told_to_them(
+    client: httpx.Client, method: str, path: str, status: int
+) -> None:
+    answer = client.request(method, path)
+    assert (answer.status_code, answer.json()["error"]["message"]) == (status, answer.json()["detail"])
+
+
 def test_similarity(model: httpx.Client) -> None:
     pairs = [["a cat", "a cat"], ["a cat", "kittens"], ["a cat", LONG]]
     got = model.post("/v1/similarity", json={"pairs": pairs}).json()
