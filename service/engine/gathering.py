@@ -9,6 +9,7 @@ from service.core.ports import Embedder, Reading
 from service.engine.lanes import Steps, awaited
 from service.primitives import RuleFault
 from service.primitives.text import cut, quote
+from service.primitives.vectors import require_one_length
 
 Answer = Told | RuleFault | ServiceError
 """What is told, or why nothing can be: the rule's fault, no model, no time."""
@@ -85,27 +86,36 @@ class _Asked:
         self.faults: dict[int, RuleFault] = {}
         self._own = own
         for place, need in enumerate(needs):
-            if self.is_own(need):
-                continue
-            if fault := self._fault(need, most):
+            if fault := own_fault(need.vectors, own) or self._over(need, most):
                 self.faults[place] = fault
-            else:
+            elif not self.is_own(need):
                 self.texts |= dict.fromkeys(need.vectors)
 
     def is_own(self, need: Need) -> bool:
-        """Whether the request itself has every vector that is needed."""
-        return bool(need.vectors) and all(text in self._own for text in need.vectors)
+        """Whether the request itself has the vectors that are needed."""
+        return bool(need.vectors) and need.vectors[0] in self._own
 
-    def _fault(self, need: Need, most: int) -> RuleFault | None:
-        if any(text in self._own for text in need.vectors):
-            missing = next(text for text in need.vectors if text not in self._own)
-            detail = f"`vectors` has one of the texts compared but not {quote(cut(missing, 100))}: give all or none"
-            return RuleFault("invalid_embedding", detail)
-        fresh = sum(text not in self.texts for text in need.vectors)
-        if len(self.texts) + fresh > most:
-            detail = f"The batch asks for the vectors of more than {most:,} distinct texts (texts at /v1/limits)"
-            return RuleFault("limit_exceeded", detail)
+    def _over(self, need: Need, most: int) -> RuleFault | None:
+        if self.is_own(need) or len(self.texts) + len(set(need.vectors).difference(self.texts)) <= most:
+            return None
+        detail = f"The batch asks for the vectors of more than {most:,} distinct texts (texts at /v1/limits)"
+        return RuleFault("limit_exceeded", detail)
+
+
+def own_fault(texts: Sequence[str], own: Mapping[str, Sequence[float]]) -> RuleFault | None:
+    """What is wrong with the request's own vectors of texts that are compared; nothing where it has none of them."""
+    missing = next((text for text in texts if text not in own), None)
+    given = [own[text] for text in texts if text in own]
+    if not given:
         return None
+    if missing is not None:
+        detail = f"`vectors` has one of the texts compared but not {quote(cut(missing, 100))}: give all or none"
+        return RuleFault("invalid_embedding", detail)
+    try:
+        require_one_length(given)
+    except RuleFault as fault:
+        return fault
+    return None
 
 
 def _first_missing(

@@ -15,6 +15,8 @@ from service.core.errors import MAX_FAULTS, Fault, Invalid
 from service.core.evaluator import Evaluator
 from service.engine.admission import admit
 from service.engine.batch import Batch, Item
+from service.engine.embeddings import over
+from service.engine.gathering import own_fault
 from service.engine.lanes import Steps
 from service.engine.naming import Names
 from service.engine.vetting import faults, vetted
@@ -69,12 +71,16 @@ def validating(batch: Batch, limits: Limits, arrived: float, body_bytes: int) ->
             except RuleFault as fault:
                 found = [fault]
         errors += [Fault(pointer + _FIELDS.get(fault.code, ""), fault.code, fault.detail) for fault in found]
+    evaluations = sum(len(items) for _, _, items in _rules(batch))
+    texts: set[str] = set()
+    errors += yield from _vectors_wanted(batch, limits, deadline, texts)
+    asked = len(texts.difference(batch.vectors))
+    errors += over("/items", asked, limits.texts, "texts")
     if perf_counter() > deadline:
         warnings.append(Fault("", "deadline_exceeded", "The deadline passed before everything was looked at"))
-    evaluations = sum(len(items) for _, _, items in _rules(batch))
-    texts = yield from _texts(batch, limits, deadline)
-    warnings += islice(_vectors(batch, texts), MAX_FAULTS)
-    cost = Cost(evaluations=evaluations, texts=len(texts.difference(batch.vectors)))
+    else:
+        warnings += islice(_unused_vectors(batch, texts), MAX_FAULTS)
+    cost = Cost(evaluations=evaluations, texts=asked)
     return Validation(not errors, errors[:MAX_FAULTS], warnings[:MAX_FAULTS], cost)
 
 
@@ -86,7 +92,7 @@ def _unused(batch: Batch) -> Iterator[Fault]:
                 yield Fault(f"/items/{index}/{field}", "unused", f"No evaluator of this item reads {field}")
 
 
-def _vectors(batch: Batch, needed: set[str]) -> Iterator[Fault]:
+def _unused_vectors(batch: Batch, needed: set[str]) -> Iterator[Fault]:
     """The request's own vectors that no judgement needs."""
     for text in batch.vectors:
         if text not in needed:
@@ -94,17 +100,22 @@ def _vectors(batch: Batch, needed: set[str]) -> Iterator[Fault]:
             yield Fault(join("/vectors", text), "unused", told)
 
 
-def _texts(batch: Batch, limits: Limits, deadline: float) -> Steps[set[str]]:
-    """The texts of which some judgement would need the vector first."""
-    found: set[str] = set()
-    for _, rule, items in _rules(batch):
+def _vectors_wanted(batch: Batch, limits: Limits, deadline: float, texts: set[str]) -> Steps[list[Fault]]:
+    """What is wrong with the vectors that each rule would compare first; their texts are added to `texts`."""
+    found: list[Fault] = []
+    for pointer, rule, items in _rules(batch):
+        faults: dict[str, Fault] = {}
         for item in items if rule.active and rule.inquires() else ():
             if perf_counter() > deadline:
-                return found
+                break
             with suppress(RuleFault, StopIteration):
                 ready = vetted(bind(rule, item.variables, limits.text_chars), limits)
-                found.update(next(ready.inquire(item)).vectors)
+                wanted = next(ready.inquire(item)).vectors
+                texts.update(wanted)
+                if fault := own_fault(wanted, batch.vectors):
+                    faults.setdefault(fault.code, Fault(pointer, fault.code, fault.detail))
             yield None
+        found += faults.values()
     return found
 
 

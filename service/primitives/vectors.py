@@ -1,6 +1,6 @@
 """Cosines of vectors as they come: lists of numbers, of any length but 0."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -24,7 +24,7 @@ def cosine(one: Sequence[float], other: Sequence[float]) -> float:
 
 def cosines(rows: Vectors, columns: Vectors) -> list[list[float]]:
     """The cosines of each row with each column, as `cosine` has them."""
-    _require_one_length({len(vector) for vector in (*rows, *columns)})
+    require_one_length((*rows, *columns))
     return _rounded(_units(rows) @ _units(columns).T).tolist()  # type: ignore[no-any-return]
 
 
@@ -35,13 +35,13 @@ def paired_cosines(rows: Vectors, others: Vectors) -> list[float]:
 
 def unit(vector: Sequence[float]) -> Unit:
     """The vector at length 1, for `cosine_of_units`; one of zeros stays as it is. RuleFault where it has no numbers."""
-    _require_one_length({len(vector)})
+    require_one_length([vector])
     return _units([vector])[0]  # type: ignore[no-any-return]
 
 
 def cosine_of_units(one: Unit, other: Unit) -> float:
     """The cosine of two vectors that `unit` made, as `cosine` has it."""
-    _require_one_length({len(one), len(other)})
+    require_one_length([one, other])
     return float(_rounded(one @ other))
 
 
@@ -50,7 +50,9 @@ def rescaled(cosine: float, floor: float) -> float:
     return min(1.0, max(0.0, (cosine - floor) / (1.0 - floor)))
 
 
-def _require_one_length(lengths: set[int]) -> None:
+def require_one_length(vectors: Iterable[Sequence[float] | Unit]) -> None:
+    """RuleFault invalid_embedding unless all have the same number of numbers, and at least one."""
+    lengths = set(map(len, vectors))
     if len(lengths) > 1:
         raise RuleFault("invalid_embedding", f"vectors of {min(lengths)} and {max(lengths)} numbers cannot be compared")
     if lengths == {0}:
