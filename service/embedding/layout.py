@@ -168,7 +168,7 @@ def read(directory: Path, options: Options = DEFAULTS) -> Layout:
 
 def _chain(directory: Path) -> _Chain:
     """Without modules.json it is the mean of the tokens."""
-    if not (directory / "modules.json").exists():
+    if not _is_there(directory / "modules.json"):
         return _Chain()
     modules = _decode(directory, directory / "modules.json", list[_Module])
     kinds = [module.type.rpartition(".")[2] for module in modules]
@@ -216,7 +216,7 @@ def _dense(directory: Path, path: str) -> DenseLayer:
 
 def _transformer(directory: Path, root: Path) -> _Transformer:
     files = (root / f"sentence_{kind}_config.json" for kind in TRANSFORMER_CONFIGS)
-    return next((_decode(directory, file, _Transformer) for file in files if file.exists()), _Transformer())
+    return next((_decode(directory, file, _Transformer) for file in files if _is_there(file)), _Transformer())
 
 
 def _model_file(root: Path, chosen: str | None) -> Path:
@@ -278,7 +278,12 @@ def _needed(directory: Path, file: Path) -> Path:
 
 
 def _optional(directory: Path, file: Path, kind: type[T]) -> T:
-    return _decode(directory, file, kind) if file.exists() else kind()
+    return _decode(directory, file, kind) if _is_there(file) else kind()
+
+
+def _is_there(file: Path) -> bool:
+    """A link to nowhere is: of a file that is lost, not of one that the model does without."""
+    return os.path.lexists(file)
 
 
 def _decode(directory: Path, file: Path, kind: type[T]) -> T:

@@ -127,6 +127,19 @@ def test_a_fault_is_named(tmp_path: Path, made: dict[str, Any], edits: list[Edit
     assert str(tmp_path) not in raised.value.detail
 
 
+OPTIONAL = ["modules.json", "sentence_bert_config.json", "config_sentence_transformers.json", "tokenizer_config.json"]
+
+
+@pytest.mark.parametrize("name", OPTIONAL)
+def test_a_link_to_a_lost_file_is_a_fault_even_where_the_file_need_not_be(tmp_path: Path, name: str) -> None:
+    def lose(directory: Path) -> None:
+        (directory / name).unlink(missing_ok=True)
+        (directory / name).symlink_to(tmp_path / "blobs" / "lost")
+
+    with pytest.raises(ModelUnavailable, match=f"{name} is not in tiny: download"):
+        layout(tmp_path, lose, pooling="cls")
+
+
 @pytest.mark.parametrize("name", ["absent", "file"])
 def test_what_is_no_directory(tmp_path: Path, name: str) -> None:
     (tmp_path / "file").write_text("")
