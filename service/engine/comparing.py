@@ -10,6 +10,9 @@ from service.engine.embeddings import long_texts, over, refuse, truncated, whole
 from service.engine.lanes import Steps, awaited
 from service.primitives.vectors import paired_cosines
 
+TEXTS_AT_ONCE = 512
+"""Vectors that are compared between two pauses, an even number."""
+
 
 class SimilarityRequest(Struct, kw_only=True, forbid_unknown_fields=True):
     """Pairs of texts."""
@@ -40,6 +43,10 @@ def comparing(request: SimilarityRequest, embedder: Embedder, limits: Limits, de
     refuse(over("/pairs", len(request.pairs), limits.items, "items"))
     refuse(long_texts(zip(pointers, texts, strict=True), limits))
     embedded = whole((yield from awaited(embedder.embed(texts, deadline))))
-    found = paired_cosines(embedded.vectors[::2], embedded.vectors[1::2])
+    found: list[float] = []
+    for start in range(0, len(texts), TEXTS_AT_ONCE):
+        some = embedded.vectors[start : start + TEXTS_AT_ONCE]
+        found += paired_cosines(some[::2], some[1::2])
+        yield None
     cut = [TruncatedText(pointers[place], one.tokens, one.read) for place, one in truncated(embedded.readings).items()]
     return Similarity(found, embedder.model.id, cut or UNSET)

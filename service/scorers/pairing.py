@@ -42,26 +42,26 @@ def pairs_by_meaning(found: list[Any], wanted: list[Any]) -> Judging[tuple[list[
     if not found or not wanted:
         return [], None
     refuse_long_lists(len(found), len(wanted), MAX_SCORED_PAIRS)
-    sides = [[as_text(one) for one in side if one is not None] for side in (found, wanted)]
-    near: list[list[float]] = [[]] * len(found)
+    sides = [[None if one is None else as_text(one) for one in side] for side in (found, wanted)]
+    texts = [list(dict.fromkeys(text for text in side if text is not None)) for side in sides]
+    near: list[list[float]] = []
     model = None
-    if all(sides):
-        told = yield Need(vectors=tuple(dict.fromkeys(chain(*sides))))
-        rows, columns = ([told.vectors[text] for text in side] for side in sides)
-        near, model = cosines(rows, columns), told.model
-    return _best(found, wanted, _around_nulls(near, found, wanted)), model
+    if all(texts):
+        told = yield Need(vectors=tuple(dict.fromkeys(chain(*texts))))
+        # of each text once: it may stand in a list many times, and its vector may be long
+        near, model = cosines(*([told.vectors[text] for text in side] for side in texts)), told.model
+    return _best(found, wanted, _by_place(near, texts, sides)), model
 
 
-def _around_nulls(near: list[list[float]], found: list[Any], wanted: list[Any]) -> list[list[float]]:
-    """The similarities, from the cosines of the texts alone: null is like null and like nothing else."""
-    rows = iter(near)
-    nulls = [float(other is None) for other in wanted]
-    return [nulls if one is None else _row_around_nulls(next(rows), wanted) for one in found]
-
-
-def _row_around_nulls(row: list[float], wanted: list[Any]) -> list[float]:
-    left = iter(row)
-    return [0.0 if other is None else rescaled(next(left), MEANING_FLOOR) for other in wanted]
+def _by_place(near: list[list[float]], texts: list[list[str]], sides: list[list[str | None]]) -> list[list[float]]:
+    """The similarities of all elements from the cosines of their texts; null is like null and like nothing else."""
+    rows, columns = ({text: place for place, text in enumerate(side)} for side in texts)
+    nulls = [float(other is None) for other in sides[1]]
+    of_texts = {
+        one: [0.0 if other is None else rescaled(near[row][columns[other]], MEANING_FLOOR) for other in sides[1]]
+        for one, row in rows.items()
+    }
+    return [nulls if one is None else of_texts[one] for one in sides[0]]
 
 
 def _best(found: list[Any], wanted: list[Any], matrix: Matrix) -> list[Pair]:

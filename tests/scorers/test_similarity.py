@@ -79,6 +79,9 @@ LISTS = [
     ([None], ["a"], {}, 0.0),
     ([None, "a"], ["b"], {}, 1 / 6),
     ([None, None], [None], {}, 0.5),
+    (["a", "a", "b", None], ["b", "a", None, "a"], {}, 1.0),
+    (["a", "c", "a"], ["c", "b", "b"], {}, (1 + 1 / 3 + 1 / 3) / 3),
+    ([None, None], ["a", "b"], {}, 0.0),
 ]
 
 
@@ -125,6 +128,14 @@ def test_a_vector_of_many_numbers_is_read_once_however_often_its_text_occurs() -
     got = evaluation(rule, vectors=long, output=["a"] * 20_000, expected=["b"] * 20_000)
     assert got["score"] == pytest.approx(1)
     assert perf_counter() - began < 30
+
+
+def test_a_list_of_one_text_takes_no_memory_for_each_of_its_places() -> None:
+    """Each place with a vector of its own would be 80 GB."""
+    rule = {"type": "list_contains", "pairwise_scorer": "embedding_similarity", "allow_extra_entities": True}
+    long = {"a": [0.5] * 100_000, "b": [0.25] * 100_000}
+    got = evaluation(rule, vectors=long, output=["a"] * 100_000, expected=["b"])
+    assert got["score"] == 1
 
 
 def test_faulty_vectors_stay_with_their_own_evaluations() -> None:
