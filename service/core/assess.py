@@ -13,7 +13,7 @@ from service.core.outcome import Evaluation, Status
 from service.primitives import RuleFault
 from service.primitives.extraction import extract
 from service.primitives.jsonpath import compile_path
-from service.primitives.jsontext import NotJson
+from service.primitives.jsontext import NotJson, render
 from service.primitives.sizes import exceeds
 
 TOLERANCE = 1e-9
@@ -179,9 +179,9 @@ class Assessor:
         passed, score = verdict.score >= self._least, verdict.score
         return _Judged(not passed, 1.0 - score, verdict) if self._rule.negate else _Judged(passed, score, verdict)
 
-    def _several(self, picked: list[Any], expected: Any, verdicts: dict[int, Verdict]) -> Evaluation:
+    def _several(self, picked: list[Any], expected: Any, verdicts: dict[Any, Verdict]) -> Evaluation:
         """All must satisfy: the worst value decides; any may: the best one does. A null satisfies nothing."""
-        judged = [self._judged(verdicts.get(id(value))) for value in picked]
+        judged = [self._judged(verdicts.get(_key(value))) for value in picked]
         place = (max if self._rule.values == "any" else min)(range(len(judged)), key=lambda index: judged[index][:2])
         passed, score, verdict = judged[place]
         details = (verdict.details or {}) | {"decided_by": place + 1}
@@ -210,9 +210,14 @@ def compares(kind: type[Evaluator]) -> bool:
     return "expected" in kind.__struct_fields__
 
 
-def _distinct(picked: list[Any]) -> dict[int, Any]:
-    """The values to be judged: a path may pick one value in many places, and nothing is said of null."""
-    return {id(value): value for value in picked if value is not None}
+def _distinct(picked: list[Any]) -> dict[Any, Any]:
+    """The values to be judged: a path may pick equal ones in many places, and nothing is said of null."""
+    return {_key(value): value for value in picked if value is not None}
+
+
+def _key(value: Any) -> Any:
+    """Equal only for values that no judgement tells apart: 1, 1.0, true and the text "1" are four."""
+    return value if isinstance(value, str) else (render(value),)
 
 
 @lru_cache(maxsize=4)

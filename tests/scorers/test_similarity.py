@@ -8,6 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from service.primitives import RuleFault
+from service.primitives.jsontext import as_text
 from service.primitives.vectors import cosine, cosine_of_units, cosines, paired_cosines, rescaled, unit
 from tests.judging import evaluation, results
 
@@ -66,6 +67,18 @@ def test_each_picked_value_is_compared_and_all_are_asked_for_at_once() -> None:
     assert (got["status"], got["score"], got["details"]["decided_by"]) == ("failed", 0.0, 3)
     got = evaluation(rule | {"values": "any"}, vectors=VECTORS, output=["c", "b"])
     assert (got["score"], got["details"]["decided_by"]) == (pytest.approx(0.8), 2)
+
+
+@pytest.mark.parametrize("value", ["a", 1.5, {"a": 1}], ids=type)
+def test_equal_values_that_a_path_picks_are_judged_once(value: Any) -> None:
+    """Each by itself would take ten minutes."""
+    long = {as_text(value): [0.5] * 1_000_000, "b": [0.25] * 1_000_000}
+    began = perf_counter()
+    got = evaluation(
+        {"type": "embedding_similarity", "path": "$[*]"}, vectors=long, output=[value] * 9_000, expected="b"
+    )
+    assert (got["status"], got["score"]) == ("passed", 1.0)
+    assert perf_counter() - began < 30
 
 
 LISTS = [
