@@ -23,8 +23,6 @@ INLINE_EVALUATIONS = 500
 INLINE_RULES = 10
 INLINE_WORK = 1_000_000
 
-ENCODED_ITEMS = 16
-
 _encode = msgspec.json.Encoder().encode
 
 
@@ -57,9 +55,9 @@ def evaluating(
     run = Run(batch, names, limits, deadline)
     yield from run.inquire(embedder)
     writing = _Writing(limits.response_bytes, measured=batch.echo == "full")
-    for result in run.results():
-        if result is None or writing.add(result):
-            yield None
+    for results in run.results():
+        writing.add(results)
+        yield None
     forget_documents()
     summary = run.summing.summary(run.computed, run.deduplicated)
     if replaced:
@@ -75,30 +73,20 @@ class _Writing:
         self._left = limit
         self._limit = limit
         self._measured = measured
-        self._at_once = 1 if measured else ENCODED_ITEMS
-        self._waiting: list[ItemResult] = []
 
-    def add(self, result: ItemResult) -> bool:
-        """Take the result of an item; whether that was work enough to offer a pause."""
-        if self._measured and exceeds(_echoed(result), self._left):
-            raise self._too_large()
-        self._waiting.append(result)
-        if len(self._waiting) < self._at_once:
-            return False
-        self._encode()
-        return True
+    def add(self, results: list[ItemResult]) -> None:
+        """Take the results of some items."""
+        for some in ([one] for one in results) if self._measured else [results]:
+            if self._measured and exceeds(_echoed(some[0]), self._left):
+                raise self._too_large()
+            if some:
+                separator = b"," if len(self._parts) > 1 else b""
+                self._append(separator + _encode(some)[1:-1])
 
     def finished(self, summary: Summary) -> bytes:
         """All of the body."""
-        self._encode()
         self._append(b'],"summary":%b}' % _encode(summary))
         return b"".join(self._parts)
-
-    def _encode(self) -> None:
-        if self._waiting:
-            separator = b"," if len(self._parts) > 1 else b""
-            self._append(separator + _encode(self._waiting)[1:-1])
-            self._waiting.clear()
 
     def _append(self, part: bytes) -> None:
         self._left -= len(part)

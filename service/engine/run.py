@@ -22,6 +22,8 @@ from service.engine.naming import Names
 from service.engine.summing import Summing
 from service.engine.tasks import Task, Tasks
 
+RESULTS_AT_ONCE = 16
+
 _LATE = "The deadline passed before this was evaluated (see deadline_ms)"
 
 
@@ -53,8 +55,12 @@ class Run:
         gathering = Gathering(self.batch.vectors, embedder, self.deadline, self._limits.texts, meanwhile)
         return inquiring(self._places(inquiring=True), gathering, self.deadline)
 
-    def results(self) -> Iterator[ItemResult | None]:
-        """The items' results in order; a None between them offers a pause, at least every few milliseconds of work."""
+    def results(self) -> Iterator[list[ItemResult]]:
+        """The items' results in order, a few at a time.
+
+        Each list offers a pause; it comes after a few milliseconds of work at the latest, and may be empty.
+        """
+        done: list[ItemResult] = []
         now = perf_counter()
         pause_at = now + SLICE_SECONDS
         shared = self._shared, _weights(self._shared)
@@ -90,11 +96,16 @@ class Run:
                 present.add(status)
                 row.append(score)
                 if now > pause_at:
-                    yield None
+                    yield done
+                    done = []
                     now = perf_counter()
                     pause_at = now + SLICE_SECONDS
-            yield self.summing.add(item.id or str(number), evaluations, present, row, weights)
-            now = perf_counter()
+            done.append(self.summing.add(item.id or str(number), evaluations, present, row, weights))
+            if len(done) == RESULTS_AT_ONCE:
+                yield done
+                done = []
+                now = perf_counter()
+        yield done
 
     @property
     def computed(self) -> int:
