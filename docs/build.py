@@ -96,8 +96,10 @@ def _cell(text: str) -> str:
 def _example(kind: str, example: Example) -> str:
     rule = json.dumps({"type": kind, **example.params}, ensure_ascii=False)
     case = msgspec.json.encode(example.case).decode()
-    vectors = f"\nvectors {json.dumps(example.vectors, ensure_ascii=False)}" if example.vectors else ""
-    return f"```\nrule   {rule}\nitem   {case}{vectors}\nstatus {example.status}\n```"
+    sent = {"vectors": example.vectors, "replies": example.replies, "grade": example.grade}
+    beside = "".join(f"\n{name:<6} {msgspec.json.encode(one).decode()}" for name, one in sent.items() if one)
+    score = "" if example.score is None else f"\nscore  {example.score:.6g}"
+    return f"```\nrule   {rule}\nitem   {case}{beside}\nstatus {example.status}{score}\n```"
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import ctypes
 import gc
+import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -22,6 +23,8 @@ from service.config import Settings
 from service.core.errors import NotFound
 from service.embedding.choosing import embedder_of
 from service.engine.lanes import Lane
+from service.engine.run import Outside
+from service.judge.choosing import judges_of
 from service.metrics import Metrics
 from service.primitives.pointer import nearest
 from service.primitives.text import cut
@@ -33,18 +36,21 @@ M_ARENA_MAX, M_MMAP_THRESHOLD, M_TRIM_THRESHOLD = -8, -3, -1
 def build(settings: Settings) -> App:
     """The service, complete."""
     embedder = embedder_of(settings)
+    judges = judges_of(settings.judges, os.environ)
     described = document()
     metrics = Metrics()
     lane = Lane(settings.limits.waiting_requests)
     shown = page(described, [catalogue.entry(kind) for kind in catalogue.EVALUATORS])
-    handlers = Handlers(settings, metrics, lane, embedder, msgspec.json.encode(described), shown)
+    handlers = Handlers(settings, metrics, lane, Outside(embedder, judges), (msgspec.json.encode(described), shown))
     metrics.embedding(embedder)
+    metrics.judging(lambda: judges.figures)
 
     @asynccontextmanager
     async def lifespan(_: Litestar) -> AsyncIterator[None]:
         yield
         lane.stop()
         embedder.close()
+        judges.close()
 
     routed = Litestar(
         handlers_of(ROUTES, handlers),

@@ -13,8 +13,8 @@ from service.core.evaluator import Evaluator, Example, Family
 
 
 def _find() -> tuple[type[Evaluator], ...]:
-    for module in pkgutil.iter_modules(scorers.__path__):
-        import_module(f"{scorers.__name__}.{module.name}")
+    for module in pkgutil.walk_packages(scorers.__path__, f"{scorers.__name__}."):
+        import_module(module.name)
     return tuple(sorted(_leaves(Evaluator), key=lambda kind: (kind.spec.family, type_name(kind))))
 
 

@@ -42,6 +42,7 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     queue_texts: Annotated[Count, Meta(description="Texts of all requests that wait for the model; past it 429.")] = (
         40_000
     )
+    judge_calls: Annotated[Count, Meta(description="Questions that one request may ask judges.")] = 5_000
     waiting_requests: Annotated[Count, Meta(description="Large requests in work or waiting; past it 429.")] = 64
 
 
@@ -96,6 +97,10 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     embedder_model: Annotated[str | None, Meta(description="The server's model; default: its first.")] = None
     embedder_api_key: Annotated[str | None, Meta(description="The server's key.")] = None
     embedding: Embedding = Embedding()
+    judges: Annotated[
+        dict[str, dict[str, Any]],
+        Meta(description="Tables [judges.NAME], here or in the TOML file that SCOREWRIGHT_JUDGES names."),
+    ] = {}
     limits: Limits = Limits()
 
     def hosts(self) -> tuple[str, ...] | None:
@@ -107,9 +112,11 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 def load(environ: Mapping[str, str] = os.environ, **overrides: Any) -> Settings:
     """The settings in force. ConfigError names a setting that is unknown or out of range."""
-    values = _from_file(environ.get(f"{PREFIX}CONFIG"))
+    values = _from_file("CONFIG", environ)
+    own = _from_file("JUDGES", environ)
+    values["judges"] = {**values.get("judges", {}), **own.get("judges", {})}
     for name, text in sorted(environ.items()):
-        if name.startswith(PREFIX) and name != f"{PREFIX}CONFIG":
+        if name.startswith(PREFIX) and name not in (f"{PREFIX}CONFIG", f"{PREFIX}JUDGES"):
             _place(values, name, text)
     values.update({name: value for name, value in overrides.items() if value is not None})
     values.setdefault("data_dir", _data_directory(environ))
@@ -125,13 +132,14 @@ def _data_directory(environ: Mapping[str, str]) -> str:
     return str(Path(shared) / "scorewright")
 
 
-def _from_file(name: str | None) -> dict[str, Any]:
+def _from_file(variable: str, environ: Mapping[str, str]) -> dict[str, Any]:
+    name = environ.get(PREFIX + variable)
     if not name:
         return {}
     try:
         return msgspec.toml.decode(Path(name).read_bytes(), type=dict[str, Any])
     except (OSError, msgspec.DecodeError) as exc:
-        raise ConfigError(f"{PREFIX}CONFIG={name}: {exc}") from None
+        raise ConfigError(f"{PREFIX}{variable}={name}: {exc}") from None
 
 
 def _place(values: dict[str, Any], name: str, text: str) -> None:
@@ -159,6 +167,7 @@ def effective(settings: Settings) -> dict[str, Any]:
     """The settings as plain data, keys hidden."""
     tables = {"limits": structs.asdict(settings.limits), "embedding": structs.asdict(settings.embedding)}
     hidden = {
+        "judges": sorted(settings.judges),
         "api_keys": f"{len(settings.api_keys)} set",
         "embedder_api_key": None if settings.embedder_api_key is None else "set",
     }

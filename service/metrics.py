@@ -1,8 +1,8 @@
 """Every Prometheus metric of the service."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -32,6 +32,21 @@ EMBEDDING_COUNTERS = {
     "cache_hits": "Texts answered by a vector that was kept.",
     "cache_misses": "Texts that no kept vector answered.",
 }
+JUDGE_COUNTERS = {
+    "retries": "Calls that were tried again.",
+    "throttled": "Answers that said it was too much.",
+    "shared": "Questions answered by the call of an equal one.",
+    "cache_hits": "Questions answered by a reply that was kept.",
+    "input_tokens": "Tokens sent.",
+    "output_tokens": "Tokens received.",
+    "attempts": "Requests sent, retries among them.",
+    "seconds": "Time in requests, summed.",
+}
+JUDGE_GAUGES = {
+    "in_flight": "Calls under way.",
+    "waiting": "Calls that wait for their turn.",
+    "concurrency": "Calls that may be under way at once, as things are.",
+}
 EMBEDDING_GAUGES = {"waiting": "Texts that wait or are in a run.", "cached": "Vectors that are kept."}
 
 
@@ -56,6 +71,37 @@ class _EmbeddingCollector(Collector):
             model = self._embedder.model
             info.add_metric([model.id, model.fingerprint, str(model.dimensions)], 1)
         yield info
+
+
+class _JudgeCollector(Collector):
+    """Reads the judges' own figures when it is scraped."""
+
+    def __init__(self, figures: Callable[[], Mapping[str, Any]]) -> None:
+        self._figures = figures
+
+    def collect(self) -> Iterator[Metric]:
+        figures = self._figures()
+        calls = _counter("calls", "Calls by what became of them.", "outcome")
+        breaker = _gauge("breaker", "1 for the state it is in.", "state")
+        for judge, one in figures.items():
+            breaker.add_metric([judge, one.breaker], 1)
+            for outcome, count in one.calls.items():
+                calls.add_metric([judge, outcome], count)
+        yield from (calls, breaker)
+        for make, texts in ((_counter, JUDGE_COUNTERS), (_gauge, JUDGE_GAUGES)):
+            for name, text in texts.items():
+                family = make(name, text)
+                for judge, one in figures.items():
+                    family.add_metric([judge], getattr(one, name))
+                yield family
+
+
+def _counter(name: str, text: str, *labels: str) -> CounterMetricFamily:
+    return CounterMetricFamily(f"scorewright_judge_{name}", text, labels=["judge", *labels])
+
+
+def _gauge(name: str, text: str, *labels: str) -> GaugeMetricFamily:
+    return GaugeMetricFamily(f"scorewright_judge_{name}", text, labels=["judge", *labels])
 
 
 class Metrics:
@@ -109,6 +155,10 @@ class Metrics:
     def embedding(self, embedder: Embedder) -> None:
         """Publish what the embedder does."""
         self.registry.register(_EmbeddingCollector(embedder))
+
+    def judging(self, figures: Callable[[], Mapping[str, Any]]) -> None:
+        """Publish what the judges do, by their names."""
+        self.registry.register(_JudgeCollector(figures))
 
     def _child(self, parent: Labelled, *labels: str) -> Labelled:
         """A metric under its labels: looking it up in the library takes longer than counting."""

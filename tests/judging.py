@@ -8,21 +8,26 @@ import msgspec
 from service.api.codec import decode
 from service.config import Limits
 from service.core.errors import ModelUnavailable
-from service.core.ports import Embedder
+from service.core.ports import Embedder, Judges
 from service.embedding.choosing import NoModel
 from service.engine.batch import Batch
 from service.engine.evaluating import evaluating
 from service.engine.lanes import drain
+from service.engine.run import Outside
+from service.judge.scripted import Scripted
 
 LIMITS = Limits()
+NO_JUDGES = Scripted([], judges=())
 NO_MODEL = NoModel(ModelUnavailable("There is no model in this test"))
 
 
-def results(body: dict[str, Any], limits: Limits = LIMITS, embedder: Embedder = NO_MODEL) -> dict[str, Any]:
+def results(
+    body: dict[str, Any], limits: Limits = LIMITS, embedder: Embedder = NO_MODEL, judges: Judges = NO_JUDGES
+) -> dict[str, Any]:
     """The answer to a batch."""
     sent = msgspec.json.encode(body)
     batch, replaced = decode(sent, Batch, limits.json_depth)
-    answered = drain(evaluating(batch, limits, embedder, perf_counter(), len(sent), replaced))
+    answered = drain(evaluating(batch, limits, Outside(embedder, judges), perf_counter(), len(sent), replaced))
     return msgspec.json.decode(answered.body)  # type: ignore[no-any-return]
 
 

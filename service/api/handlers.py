@@ -14,13 +14,13 @@ from service.api.limits import in_force
 from service.api.problems import Answer
 from service.config import Settings
 from service.core.errors import Invalid, NotFound
-from service.core.ports import Embedder
 from service.engine.batch import Batch
 from service.engine.clustering import ClustersRequest, clustering
 from service.engine.comparing import SimilarityRequest, comparing
 from service.engine.embeddings import EmbeddingsRequest, embedding, models
 from service.engine.evaluating import Answered, evaluating, is_light
 from service.engine.lanes import Lane, Steps, drain
+from service.engine.run import Outside
 from service.engine.trying import PathTrial, trying
 from service.engine.validating import refused, validating
 from service.metrics import Metrics
@@ -52,16 +52,22 @@ class Handlers:
     """The handlers, with what they share."""
 
     def __init__(
-        self, settings: Settings, metrics: Metrics, lane: Lane, embedder: Embedder, document: bytes, page: bytes
+        self,
+        settings: Settings,
+        metrics: Metrics,
+        lane: Lane,
+        outside: Outside,
+        described: tuple[bytes, bytes],
     ) -> None:
+        """`described` is the API for machines and for people."""
         self._settings = settings
         self._limits = settings.limits
-        self._embedder = embedder
+        self._embedder = outside.embedder
+        self._judges = outside.judges
         self._bodies = Bodies(settings.limits)
         self._metrics = metrics
         self._lane = lane
-        self._document = document
-        self._page = page
+        self._document, self._page = described
         entries = [catalogue.entry(kind) for kind in catalogue.EVALUATORS]
         self._entries = {entry.type: encode(entry) for entry in entries}
         self._catalogue = encode({"evaluators": entries})
@@ -127,6 +133,10 @@ class Handlers:
             raise NotFound(f"There is no evaluator {cut(name, 100)!r}{hint}")
         return Answer(200, self._entries[name], JSON)
 
+    async def judges(self, call: Call) -> Answer:  # noqa: ARG002
+        """The judges there are."""
+        return Answer(200, encode({"judges": list(self._judges.known.values())}), JSON)
+
     async def limits(self, call: Call) -> Answer:  # noqa: ARG002
         """Every limit in force."""
         return Answer(200, encode(in_force(self._limits)), JSON)
@@ -158,15 +168,22 @@ class Handlers:
 
     async def _evaluated(self, body: bytes, call: Call) -> Answered:
         if len(body) > DECODE_INLINE_BYTES:
-            return await self._in_lane(self._evaluation(body, call.exchange.started), call)
+            return await self._in_lane(self._evaluation(body, call), call)
         batch, replaced = decode(body, Batch, self._limits.json_depth)
-        steps = evaluating(batch, self._limits, self._embedder, call.exchange.started, len(body), replaced)
+        steps = evaluating(batch, self._limits, self._outside(call), call.exchange.started, len(body), replaced)
         return drain(steps) if is_light(batch, body) else await self._in_lane(steps, call)
 
-    def _evaluation(self, body: bytes, arrived: float) -> Steps[Answered]:
+    def _evaluation(self, body: bytes, call: Call) -> Steps[Answered]:
         batch, replaced = decode(body, Batch, self._limits.json_depth)
         yield None
-        return (yield from evaluating(batch, self._limits, self._embedder, arrived, len(body), replaced))
+        arrived = call.exchange.started
+        return (yield from evaluating(batch, self._limits, self._outside(call), arrived, len(body), replaced))
+
+    def _outside(self, call: Call) -> Outside:
+        trace = {"x-request-id": call.exchange.id.decode()}
+        if parent := call.exchange.headers.get(b"traceparent"):
+            trace["traceparent"] = parent.decode("latin-1")[:200]
+        return Outside(self._embedder, self._judges, trace)
 
     def _validation(self, body: bytes, arrived: float) -> Steps[Answer]:
         try:
@@ -174,7 +191,9 @@ class Handlers:
         except Invalid as exc:
             return Answer(200, encode(refused(exc.faults)), JSON)
         yield None
-        return Answer(200, encode((yield from validating(batch, self._limits, arrived, len(body)))), JSON)
+        return Answer(
+            200, encode((yield from validating(batch, self._limits, self._judges.known, arrived, len(body)))), JSON
+        )
 
     async def _stepped(self, call: Call, kind: type[T], act: Callable[[T], Steps[Any]]) -> Answer:
         """Read a body of some kind and act on it, in the lane."""

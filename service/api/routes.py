@@ -16,6 +16,7 @@ from service.api.problems import CLIENT_CLOSED, METHOD, Answer, answer_to, probl
 from service.catalogue import Entry
 from service.core import errors
 from service.core.errors import ServiceError
+from service.core.judging import JudgeInfo
 from service.engine.batch import Batch, Results
 from service.engine.clustering import Clusters, ClustersRequest
 from service.engine.comparing import Similarity, SimilarityRequest
@@ -29,6 +30,12 @@ class Catalogue(Struct):
     """Every evaluator."""
 
     evaluators: list[Entry]
+
+
+class JudgeList(Struct):
+    """Every judge that a rule may name; no address, no key."""
+
+    judges: list[JudgeInfo]
 
 
 class Health(Struct):
@@ -138,6 +145,13 @@ ROUTES = (
         handler=Handlers.evaluator,
         response=Entry,
         problems=(errors.NotFound,),
+    ),
+    Route(
+        method="GET",
+        path="/v1/judges",
+        summary="The judges there are",
+        handler=Handlers.judges,
+        response=JudgeList,
     ),
     Route(
         method="GET",

@@ -12,7 +12,7 @@ from service.primitives.jsontext import as_text
 from service.primitives.patterns import escape
 from service.primitives.text import cut
 
-TEMPLATED = ("expected", "actual", "keywords", "pattern", "prefix")
+TEMPLATED = ("expected", "actual", "keywords", "pattern", "prefix", "criteria")
 
 _PLACEHOLDER = re.compile(r"\{\{\s*([^{}\s](?:[^{}]*[^{}\s])?)\s*\}\}")
 _NAME = re.compile(r"[\w.-]+")

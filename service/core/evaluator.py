@@ -7,6 +7,7 @@ from msgspec import UNSET, Meta, Struct
 
 from service.core.asking import Judging
 from service.core.case import Case
+from service.core.judging import Grade
 from service.core.outcome import Evaluation, Status
 
 Family = Literal["text", "json", "numbers", "lists", "embeddings", "judges"]
@@ -30,6 +31,10 @@ class Example(Struct, frozen=True, kw_only=True):
     params: dict[str, Any] = {}
     case: Case
     vectors: dict[str, list[float]] = {}
+    replies: dict[str, Any] = {}
+    """What the judge answers, by the keys of the prompts: the evaluator is run with judge `caller`."""
+    grade: Grade | None = None
+    """A reviewer's verdict."""
     status: Status
     score: float | None = None
 
@@ -51,6 +56,8 @@ class Spec(Struct, frozen=True, kw_only=True):
     """The cost of a judgement is not bounded by a few passes over the text: never run it on the event loop."""
     reads: tuple[Source, ...] = ()
     """Parts of the case that a judgement reads beside the value under test and `expected`."""
+    follow_ups: int = 0
+    """Questions to a judge that come of each first one, at most."""
     revision: int = 1
 
 
@@ -129,10 +136,18 @@ class Evaluator(
         """The value under test where the rule itself holds it, else UNSET."""
         return UNSET
 
-    def ungraded(self, status: Status, reason: str | None, explanation: str, actual: Any = None) -> Evaluation:
+    def ungraded(
+        self,
+        status: Status,
+        reason: str | None,
+        explanation: str,
+        actual: Any = None,
+        details: dict[str, Any] | None = None,
+    ) -> Evaluation:
         """An evaluation by this rule that has no score."""
         kind = str(self.__struct_config__.tag)
-        return Evaluation(self.id or kind, kind, self.label, status, None, reason, explanation, actual)
+        told = (status, None, reason, explanation, actual, None, details or {})
+        return Evaluation(self.id or kind, kind, self.label, *told)
 
     def judge(self, value: Any, expected: Any) -> Verdict:
         """Judge one value; `expected` is None where the rule compares with nothing."""

@@ -13,6 +13,14 @@ from service.core.outcome import Evaluation, Score, Status
 Interval = Annotated[tuple[float, float], Meta(description="Wilson, 95 %.")]
 
 
+class JudgeCost(Struct):
+    """What one judge was asked for a batch."""
+
+    calls: Annotated[int, Meta(description="Questions it was sent, equal ones once.")] = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
 class Item(Case, kw_only=True, forbid_unknown_fields=True, gc=False):
     """One case with the rules that are its own."""
 
@@ -71,6 +79,9 @@ class Summary(Tally, kw_only=True):
     evaluations: Annotated[int, Meta(description="Items x rules.")]
     computed: Annotated[int, Meta(description="Evaluations that were judged.")]
     deduplicated: Annotated[int, Meta(description="Evaluations that an equal one answered.")]
+    judge: Annotated[
+        dict[str, JudgeCost] | UnsetType, Meta(description="What judges were asked, by their names, if any was.")
+    ] = UNSET
     replaced_surrogates: Annotated[
         int | UnsetType, Meta(description="Lone surrogate escapes of the body that were read as U+FFFD.")
     ] = UNSET

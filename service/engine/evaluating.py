@@ -11,12 +11,11 @@ from service.config import Limits
 from service.core.assess import forget_documents
 from service.core.errors import TooLarge
 from service.core.evaluator import HEAVY, Evaluator
-from service.core.ports import Embedder
 from service.engine.admission import admit
 from service.engine.batch import Batch, ItemResult, Summary
 from service.engine.lanes import Steps
 from service.engine.naming import Names
-from service.engine.run import Run
+from service.engine.run import Outside, Run
 from service.primitives.sizes import exceeds
 
 INLINE_EVALUATIONS = 500
@@ -46,20 +45,22 @@ def is_light(batch: Batch, body: bytes) -> bool:
 
 
 def evaluating(
-    batch: Batch, limits: Limits, embedder: Embedder, arrived: float, body_bytes: int, replaced: int
+    batch: Batch, limits: Limits, outside: Outside, arrived: float, body_bytes: int, replaced: int
 ) -> Steps[Answered]:
     """Run the batch; Invalid if it is over a limit, TooLarge if its answer is, Overloaded if the model is."""
     names = Names(batch)
     admit(batch, names, limits, body_bytes)
     deadline = arrived + (batch.deadline_ms or limits.deadline_ms) / 1000
     run = Run(batch, names, limits, deadline)
-    yield from run.inquire(embedder)
+    yield from run.inquire(outside)
     writing = _Writing(limits.response_bytes, measured=batch.echo == "full")
     for results in run.results():
         writing.add(results)
         yield None
     forget_documents()
     summary = run.summing.summary(run.computed, run.deduplicated)
+    if run.costs:
+        summary.judge = run.costs
     if replaced:
         summary.replaced_surrogates = replaced
     return Answered(writing.finished(summary), summary, run, perf_counter() - arrived)

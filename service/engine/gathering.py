@@ -1,24 +1,41 @@
-"""What the judgements of a batch need of others: asked for at once, each distinct text once."""
+"""What the judgements of a batch need of others: asked for at once, each distinct text and question once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from itertools import chain
+from typing import NamedTuple, TypeVar
 
-from service.core.asking import Need, Told
+from service.core.asking import Need, Told, Ungraded
 from service.core.errors import Late, ModelUnavailable, ServiceError
-from service.core.ports import Embedder, Reading
-from service.engine.lanes import Steps, awaited
+from service.core.evaluator import Evaluator
+from service.core.ports import Embedded, Embedder, Reading
+from service.engine import consulting
+from service.engine.batch import Item
+from service.engine.consulting import Consulting, Question
+from service.engine.lanes import Steps, all_awaited
 from service.primitives import RuleFault
 from service.primitives.text import cut, quote
 from service.primitives.vectors import require_one_length
 
-Answer = Told | RuleFault | ServiceError
-"""What is told, or why nothing can be: the rule's fault, no model, no time."""
+T = TypeVar("T")
+
+Answer = Told | RuleFault | Ungraded | ServiceError
+"""What is told, or why nothing can be: the rule's fault, no model, no judge, no time."""
 
 _LATE = Late("The deadline passed before the model had read this (see deadline_ms)")
 
 
+class Asker(NamedTuple):
+    """A judgement with what it needs now, and the keys of the prompts that it needed before."""
+
+    rule: Evaluator
+    item: Item
+    need: Need
+    earlier: Sequence[str]
+
+
 class Gathering:
-    """Asks for one batch: the request's own vectors where it has them, else the model.
+    """Asks for one batch: the request's own vectors where it has them, else the model; judges; the item's grades.
 
     `meanwhile` is what there is to do while others work.
     """
@@ -27,55 +44,91 @@ class Gathering:
         self,
         own: Mapping[str, Sequence[float]],
         embedder: Embedder,
+        consulting: Consulting,
         deadline: float,
         most_texts: int,
         meanwhile: Steps[None],
     ) -> None:
         self._own = own
         self._embedder = embedder
+        self._consulting = consulting
         self._deadline = deadline
         self._most_texts = most_texts
         self._meanwhile = meanwhile
 
-    def answers(self, needs: Sequence[Need]) -> Steps[list[Answer]]:
-        """An answer for each need, in their order."""
+    def answers(self, askers: Sequence[Asker]) -> Steps[list[Answer]]:
+        """An answer for each, in their order."""
+        needs = [one.need for one in askers]
         asked = _Asked(needs, self._own, self._most_texts)
-        vectors, readings, missing = yield from self._embedded(list(asked.texts))
-        counts = yield from self._counted([need.counts for need in needs])
-        model = self._embedder.model.id if vectors or (isinstance(counts, dict) and counts) else None
-        told = Told(vectors, readings, {} if isinstance(counts, ServiceError) else counts, model)
+        texts, counted = list(asked.texts), list(dict.fromkeys(chain.from_iterable(need.counts for need in needs)))
+        embedded = promised(lambda: self._embedder.embed(texts, self._deadline)) if texts else None
+        counts = promised(lambda: self._embedder.count(counted, self._deadline)) if counted else None
+        consultation = self._consulting.begin(
+            [Question(one.rule, one.item, one.need.prompts, one.earlier) for one in askers]
+        )
+        waiting = [future for future in (embedded, counts) if future is not None]
+        yield from all_awaited([*waiting, *consultation.futures], self._meanwhile)
+        found = _Found(texts, embedded, counted, counts)
+        model = self._embedder.model.id if found.vectors or found.counts else None
+        told = Told(found.vectors, found.readings, found.counts, model)
+        heard = consultation.answers()
         return [
-            asked.faults.get(place)
-            or _first_missing(need, missing, counts)
-            or (Told(vectors=self._own) if asked.is_own(need) else told)
-            for place, need in enumerate(needs)
+            asked.faults.get(place) or found.missing(one.need) or self._told(one, told, replies, asked.is_own(one.need))
+            for place, (one, replies) in enumerate(zip(askers, heard, strict=True))
         ]
 
-    def _embedded(
-        self, texts: list[str]
-    ) -> Steps[tuple[dict[str, Sequence[float]], dict[str, Reading], dict[str, ServiceError]]]:
-        """Vectors and readings of the texts that have some, and what is told of the others."""
-        if not texts:
-            return {}, {}, {}
-        try:
-            embedded = yield from awaited(self._embedder.embed(texts, self._deadline), self._meanwhile)
-        except ModelUnavailable as fault:
-            return {}, {}, dict.fromkeys(texts, fault)
-        missing: dict[str, ServiceError] = {texts[place]: _LATE for place in embedded.late}
-        missing |= {texts[place]: fault for place, fault in embedded.faults.items()}
-        made = {text: place for place, text in enumerate(texts) if text not in missing}
-        vectors: dict[str, Sequence[float]] = {text: embedded.vectors[place] for text, place in made.items()}
-        return vectors, {text: embedded.readings[place] for text, place in made.items()}, missing
+    def _told(self, asker: Asker, told: Told, replies: consulting.Answer, is_own: bool) -> Answer:
+        if isinstance(replies, Exception):
+            return replies
+        grade = asker.item.grades.get(str(asker.rule.id)) if asker.need.grade else None
+        if is_own:
+            return Told(vectors=self._own, replies=replies, grade=grade)
+        return Told(told.vectors, told.readings, told.counts, told.model, replies, grade)
 
-    def _counted(self, needs: Sequence[tuple[str, ...]]) -> Steps[dict[str, int] | ServiceError]:
-        texts = list(dict.fromkeys(chain.from_iterable(needs)))
-        if not texts:
-            return {}
+
+class _Found:
+    """What the model made of the texts."""
+
+    def __init__(
+        self,
+        texts: Sequence[str],
+        embedded: Future[Embedded] | None,
+        counted: Sequence[str],
+        counts: Future[list[int]] | None,
+    ) -> None:
+        self.vectors: dict[str, Sequence[float]] = {}
+        self.readings: dict[str, Reading] = {}
+        self.counts: dict[str, int] = {}
+        self._missing: dict[str, ServiceError] = {}
+        self._uncounted: ServiceError | None = None
+        if embedded is not None:
+            self._take(texts, embedded)
+        if counts is not None:
+            self._take_counts(counted, counts)
+
+    def missing(self, need: Need) -> ServiceError | None:
+        """Why something of a need is not there; None if all of it is."""
+        if need.counts and self._uncounted is not None:
+            return self._uncounted
+        return next((self._missing[text] for text in need.vectors if text in self._missing), None)
+
+    def _take(self, texts: Sequence[str], embedded: Future[Embedded]) -> None:
         try:
-            counts = yield from awaited(self._embedder.count(texts, self._deadline), self._meanwhile)
+            outcome = embedded.result()
         except (ModelUnavailable, Late) as fault:
-            return fault
-        return dict(zip(texts, counts, strict=True))
+            self._missing = dict.fromkeys(texts, fault)
+            return
+        self._missing = {texts[place]: _LATE for place in outcome.late}
+        self._missing |= {texts[place]: fault for place, fault in outcome.faults.items()}
+        made = {text: place for place, text in enumerate(texts) if text not in self._missing}
+        self.vectors = {text: outcome.vectors[place] for text, place in made.items()}
+        self.readings = {text: outcome.readings[place] for text, place in made.items()}
+
+    def _take_counts(self, texts: Sequence[str], counts: Future[list[int]]) -> None:
+        try:
+            self.counts = dict(zip(texts, counts.result(), strict=True))
+        except (ModelUnavailable, Late) as fault:
+            self._uncounted = fault
 
 
 class _Asked:
@@ -118,9 +171,11 @@ def own_fault(texts: Sequence[str], own: Mapping[str, Sequence[float]]) -> RuleF
     return None
 
 
-def _first_missing(
-    need: Need, missing: Mapping[str, ServiceError], counts: dict[str, int] | ServiceError
-) -> ServiceError | None:
-    if need.counts and isinstance(counts, ServiceError):
-        return counts
-    return next((missing[text] for text in need.vectors if text in missing), None)
+def promised(call: Callable[[], Future[T]]) -> Future[T]:
+    """The future that a call gives, failed where it says at once that there is no model."""
+    try:
+        return call()
+    except ModelUnavailable as fault:
+        failed: Future[T] = Future()
+        failed.set_exception(fault)
+        return failed

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 from service.core.asking import Judging, Need, Told
-from service.core.case import Case
 from service.core.errors import Late, ModelUnavailable
+from service.core.evaluator import Evaluator
 from service.core.outcome import Evaluation
-from service.engine.gathering import Answer, Gathering
+from service.engine.batch import Item
+from service.engine.gathering import Answer, Asker, Gathering
 from service.engine.lanes import Steps
 from service.engine.tasks import Task
 
@@ -18,23 +19,40 @@ GRACE_SECONDS = 0.5
 """How long what was told by the deadline, and hence just after it, is still made use of."""
 
 
+class Place(NamedTuple):
+    """A rule on an item: the task that judges it, and the key of the data that it judges."""
+
+    rule: Evaluator
+    item: Item
+    task: Task
+    key: Any
+
+
 class Inquiry:
     """One judgement on its way: what it needs next, until its outcome is kept by its task."""
 
-    def __init__(self, task: Task, key: Any) -> None:
+    def __init__(self, task: Task, key: Any, rule: Evaluator, item: Item) -> None:
         self.need: Need | None = None
+        self._earlier: list[str] = []
+        self._rule = rule
+        self._item = item
         self._task = task
         self._key = key
         self._judging: Judging[Evaluation] | None = None
 
-    def begin(self, case: Case) -> None:
+    def begin(self) -> None:
         """Find out what is needed first."""
         try:
-            self._judging = self._task.ready(case).inquire(case)
+            self._judging = self._task.ready(self._item).inquire(self._item)
         except Exception as exc:
             self._task.keep(self._key, self._task.failed(exc))
         else:
             self._advance(None)
+
+    def asker(self) -> Asker:
+        """Who asks for what."""
+        assert self.need is not None
+        return Asker(self._rule, self._item, self.need, tuple(self._earlier))
 
     def go_on(self, answer: Answer) -> None:
         """Take the answer; `need` is None afterwards if that was the end. What comes too late is not kept."""
@@ -51,6 +69,7 @@ class Inquiry:
     def _advance(self, told: Told | None) -> None:
         assert self._judging is not None
         started = perf_counter()
+        self._earlier += [prompt.key for prompt in self.need.prompts] if self.need else []
         self.need = None
         try:
             self.need = next(self._judging) if told is None else self._judging.send(told)
@@ -61,14 +80,14 @@ class Inquiry:
         self._task.seconds += perf_counter() - started
 
 
-def inquiring(places: Iterable[tuple[Case, Task, Any]], gathering: Gathering, deadline: float) -> Steps[None]:
+def inquiring(places: Iterable[Place], gathering: Gathering, deadline: float) -> Steps[None]:
     """Make the judgement of each distinct (task, key) that needs others, as far as the deadline allows.
 
     What all of them need next is asked for at once, until none needs more.
     """
     inquiries = yield from _begun(places, deadline)
     while inquiries:
-        answers = yield from gathering.answers([inquiry.need for inquiry in inquiries if inquiry.need is not None])
+        answers = yield from gathering.answers([inquiry.asker() for inquiry in inquiries])
         pause_at = perf_counter() + SLICE_SECONDS
         for inquiry, answer in zip(inquiries, answers, strict=True):
             inquiry.go_on(answer)
@@ -80,15 +99,15 @@ def inquiring(places: Iterable[tuple[Case, Task, Any]], gathering: Gathering, de
         inquiries = [inquiry for inquiry in inquiries if inquiry.need is not None]
 
 
-def _begun(places: Iterable[tuple[Case, Task, Any]], deadline: float) -> Steps[list[Inquiry]]:
+def _begun(places: Iterable[Place], deadline: float) -> Steps[list[Inquiry]]:
     begun: dict[tuple[int, Any], Inquiry] = {}
     pause_at = perf_counter() + SLICE_SECONDS
-    for case, task, key in places:
+    for rule, item, task, key in places:
         if (now := perf_counter()) > deadline:
             break
         if (id(task), key) not in begun:
-            begun[id(task), key] = inquiry = Inquiry(task, key)
-            inquiry.begin(case)
+            begun[id(task), key] = inquiry = Inquiry(task, key, rule, item)
+            inquiry.begin()
         if now > pause_at:
             yield None
             pause_at = perf_counter() + SLICE_SECONDS

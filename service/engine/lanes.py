@@ -7,7 +7,7 @@ Work that yields a future is put aside until that is done.
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, wait
 from threading import Condition, Thread
 from typing import Any, TypeVar
@@ -34,15 +34,23 @@ def drain(steps: Steps[T]) -> T:
             wait((future,))
 
 
-def awaited(future: Future[T], meanwhile: Steps[None] | tuple[()] = ()) -> Steps[T]:
-    """The result of a future, cancelled if the work is dropped first; there may be something to do meanwhile."""
-    try:
-        yield from meanwhile
-        yield future
-    except GeneratorExit:
-        future.cancel()
-        raise
+def awaited(future: Future[T]) -> Steps[T]:
+    """The result of a future, cancelled if the work is dropped first."""
+    yield from all_awaited([future], ())
     return future.result()
+
+
+def all_awaited(futures: Sequence[Future[Any]], meanwhile: Iterable[Future[Any] | None]) -> Steps[None]:
+    """Futures that are all done in the end, cancelled if the work is dropped first; with something to do meanwhile."""
+    try:
+        if futures:
+            yield from meanwhile
+        for future in futures:
+            yield future
+    except GeneratorExit:
+        for future in futures:
+            future.cancel()
+        raise
 
 
 class _Job:

@@ -3,20 +3,22 @@
 What needs others is judged first, all of it together; the walk over the items then finds it done.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from time import perf_counter
 from typing import Any, NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
 from service.catalogue import type_name
 from service.config import Limits
 from service.core.evaluator import Evaluator
 from service.core.outcome import Evaluation, Status
-from service.core.ports import Embedder
-from service.engine.batch import Batch, Item, ItemResult
+from service.core.ports import Embedder, Judges
+from service.engine.batch import Batch, Item, ItemResult, JudgeCost
+from service.engine.consulting import Consulting
 from service.engine.gathering import Gathering
-from service.engine.inquiring import SLICE_SECONDS, inquiring
+from service.engine.inquiring import SLICE_SECONDS, Place, inquiring
 from service.engine.lanes import Steps
 from service.engine.naming import Names
 from service.engine.summing import Summing
@@ -25,6 +27,14 @@ from service.engine.tasks import Task, Tasks
 RESULTS_AT_ONCE = 16
 
 _LATE = "The deadline passed before this was evaluated (see deadline_ms)"
+
+
+class Outside(NamedTuple):
+    """Whom a batch may ask, and the headers that travel on with its questions."""
+
+    embedder: Embedder
+    judges: Judges
+    trace: Mapping[str, str] = {}
 
 
 class _Entry(NamedTuple):
@@ -46,14 +56,27 @@ class Run:
         self._late = 0
         self._names = names
         self._limits = limits
+        self._consulting: Consulting | None = None
         self._tasks = Tasks(limits, cuts=batch.echo == "cut")
         self._shared = self._entries(names.shared)
 
-    def inquire(self, embedder: Embedder) -> Steps[None]:
+    def inquire(self, outside: Outside) -> Steps[None]:
         """Make the judgements that need others, and meanwhile the rest, so that `results` finds them made."""
-        meanwhile = self._judge_the_rest()
-        gathering = Gathering(self.batch.vectors, embedder, self.deadline, self._limits.texts, meanwhile)
+        self._consulting = Consulting(outside.judges, self.deadline, self._limits.judge_calls, outside.trace)
+        gathering = Gathering(
+            self.batch.vectors,
+            outside.embedder,
+            self._consulting,
+            self.deadline,
+            self._limits.texts,
+            self._judge_the_rest(),
+        )
         return inquiring(self._places(inquiring=True), gathering, self.deadline)
+
+    @property
+    def costs(self) -> dict[str, JudgeCost]:
+        """What judges were asked, by their names."""
+        return dict(self._consulting.costs) if self._consulting else {}
 
     def results(self) -> Iterator[list[ItemResult]]:
         """The items' results in order, a few at a time.
@@ -75,7 +98,7 @@ class Run:
                 if task is None:
                     got = rule.ungraded("skipped", None, "The rule is not active")
                 else:
-                    key = task.key(item, memo) if text is None or not task.reads_output else text
+                    key = _key(task, rule, item, memo) if text is None or not task.reads_output else text
                     known = task.seen.get(key)
                     if known is not None:
                         got = known
@@ -136,7 +159,7 @@ class Run:
     def _judge_the_rest(self) -> Steps[None]:
         """Make the judgements that need nobody."""
         now = pause_at = perf_counter()
-        for item, task, key in self._places(inquiring=False):
+        for _, item, task, key in self._places(inquiring=False):
             if now > self.deadline:
                 return
             if key not in task.seen:
@@ -148,21 +171,31 @@ class Run:
                 now = perf_counter()
                 pause_at = now + SLICE_SECONDS
 
-    def _places(self, *, inquiring: bool) -> Iterator[tuple[Item, Task, Any]]:
-        """Every place of a judgement that does, or does not, need others: the case, the task, the key of its data."""
-        shared = [entry.task for entry in self._shared if entry.task and entry.task.inquires == inquiring]
+    def _places(self, *, inquiring: bool) -> Iterator[Place]:
+        """Every place of a judgement that does, or does not, need others."""
+        entries = [(entry.rule, entry.task) for entry in self._shared]
+        shared = [(rule, task) for rule, task in entries if task is not None and task.inquires == inquiring]
         for item in self.batch.items:
             if not shared and not item.evaluators:
                 continue
             memo: dict[str, Any] = {}
-            own = self._tasks.of(self._names.own(item)) if item.evaluators else []
-            for task in (*shared, *own):
+            rules = self._names.own(item) if item.evaluators else []
+            for rule, task in (*shared, *zip(rules, self._tasks.of(rules), strict=True)):
                 if task is not None and task.inquires == inquiring:
-                    yield item, task, task.key(item, memo)
+                    yield Place(rule, item, task, _key(task, rule, item, memo))
 
     def _too_late(self, task: Task) -> Evaluation:
         self._late += 1
         return task.rule.ungraded("not_graded", "deadline_exceeded", _LATE)
+
+
+def _key(task: Task, rule: Evaluator, item: Item, memo: dict[str, Any]) -> Any:
+    """The data on which a judgement depends; what was sent for the rule by its id is part of it."""
+    key = task.key(item, memo)
+    if not task.inquires or not (item.replies or item.grades):
+        return key
+    name = str(rule.id)
+    return key, msgspec.json.encode([item.replies.get(name), item.grades.get(name)])
 
 
 def _weights(entries: list[_Entry]) -> list[float] | None:

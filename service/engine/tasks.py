@@ -10,6 +10,7 @@ from msgspec import UNSET, Struct, structs
 
 from service.catalogue import type_name
 from service.config import Limits
+from service.core.asking import Ungraded
 from service.core.assess import Assessor, compares
 from service.core.binding import bind, is_templated
 from service.core.case import Case
@@ -82,6 +83,8 @@ class Task(Struct, kw_only=True):
 
     def failed(self, exc: Exception) -> Evaluation:
         """The outcome where judging failed. What nobody foresaw is logged."""
+        if isinstance(exc, Ungraded):
+            return self.rule.ungraded(exc.status, exc.reason, exc.detail, details=exc.details)
         fault = exc if isinstance(exc, RuleFault) else self._internal(exc)
         if fault.code == "regex_timeout":
             self._count_timeout(fault)
@@ -139,7 +142,7 @@ class Tasks:
                 cuts=self._cuts,
                 echoes=echoes,
                 reads=reads,
-                reads_output=reads == ("output",),
+                reads_output=reads == ("output",) and not rule.inquires(),
                 inquires=rule.inquires(),
                 assessor=assessor,
                 fault=fault,

@@ -1,6 +1,6 @@
 """POST /v1/evaluations/validate: what is wrong with a batch, and what it would cost, without running it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from time import perf_counter
@@ -8,13 +8,16 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct
 
+from service.catalogue import type_name
 from service.config import Limits
+from service.core.asking import Need, Ungraded
 from service.core.assess import compares
 from service.core.binding import bind, is_templated
 from service.core.errors import MAX_FAULTS, Fault, Invalid
 from service.core.evaluator import Evaluator
 from service.engine.admission import admit
 from service.engine.batch import Batch, Item
+from service.engine.consulting import CALLER, identity, judge_of, unknown_judge
 from service.engine.embeddings import over
 from service.engine.gathering import own_fault
 from service.engine.lanes import Steps
@@ -32,7 +35,7 @@ class Cost(Struct):
 
     evaluations: int = 0
     texts: Annotated[int, Meta(description="Distinct texts that the model would embed.")] = 0
-    judge_calls: int = 0
+    judge_calls: Annotated[int, Meta(description="Questions that judges would be asked, equal ones once; at most.")] = 0
 
 
 class Validation(Struct):
@@ -49,19 +52,42 @@ def refused(faults: list[Fault]) -> Validation:
     return Validation(False, faults, [], Cost())
 
 
-def validating(batch: Batch, limits: Limits, arrived: float, body_bytes: int) -> Steps[Validation]:
+class _Wants:
+    """What the judgements of a batch would ask for."""
+
+    def __init__(self) -> None:
+        self.texts: set[str] = set()
+        self._questions: dict[tuple[str, bytes], int] = {}
+
+    def add(self, rule: Evaluator, need: Need) -> None:
+        self.texts.update(need.vectors)
+        judge = judge_of(rule)
+        if judge != CALLER:
+            self._questions.update({(judge, identity(one)): 1 + rule.spec.follow_ups for one in need.prompts})
+
+    @property
+    def judge_calls(self) -> int:
+        return sum(self._questions.values())
+
+
+def validating(
+    batch: Batch, limits: Limits, judges: Collection[str], arrived: float, body_bytes: int
+) -> Steps[Validation]:
     """Check everything that can be checked without judging, as far as the deadline allows."""
+    names = Names(batch)
     try:
-        admit(batch, Names(batch), limits, body_bytes)
+        admit(batch, names, limits, body_bytes)
     except Invalid as exc:
         return refused(exc.faults)
     deadline = arrived + (batch.deadline_ms or limits.deadline_ms) / 1000
     errors: list[Fault] = []
-    warnings = list(islice(_unused(batch), MAX_FAULTS))
+    warnings = list(islice(_unused(batch, names), MAX_FAULTS))
     for pointer, rule, items in _rules(batch):
         if not rule.active:
             continue
         found = [] if is_templated(rule) else faults(rule, limits)
+        if fault := unknown_judge(rule, judges):
+            errors.append(Fault(f"{pointer}/judge", fault.code, fault.detail))
         if not found:
             try:
                 warnings += [
@@ -72,24 +98,31 @@ def validating(batch: Batch, limits: Limits, arrived: float, body_bytes: int) ->
                 found = [fault]
         errors += [Fault(pointer + _FIELDS.get(fault.code, ""), fault.code, fault.detail) for fault in found]
     evaluations = sum(len(items) for _, _, items in _rules(batch))
-    texts: set[str] = set()
-    errors += yield from _vectors_wanted(batch, limits, deadline, texts)
-    asked = len(texts.difference(batch.vectors))
+    wants = _Wants()
+    errors += yield from _faults_of_wants(batch, limits, deadline, wants)
+    asked = len(wants.texts.difference(batch.vectors))
     errors += over("/items", asked, limits.texts, "texts")
+    errors += over("/items", wants.judge_calls, limits.judge_calls, "judge_calls")
     if perf_counter() > deadline:
         warnings.append(Fault("", "deadline_exceeded", "The deadline passed before everything was looked at"))
     else:
-        warnings += islice(_unused_vectors(batch, texts), MAX_FAULTS)
-    cost = Cost(evaluations=evaluations, texts=asked)
+        warnings += islice(_unused_vectors(batch, wants.texts), MAX_FAULTS)
+    cost = Cost(evaluations=evaluations, texts=asked, judge_calls=wants.judge_calls)
     return Validation(not errors, errors[:MAX_FAULTS], warnings[:MAX_FAULTS], cost)
 
 
-def _unused(batch: Batch) -> Iterator[Fault]:
-    """What no evaluator here reads."""
+def _unused(batch: Batch, names: Names) -> Iterator[Fault]:
+    """Grades and replies for rules that do not read them."""
     for index, item in enumerate(batch.items):
-        for field in ("grades", "replies"):
-            if getattr(item, field):
-                yield Fault(f"/items/{index}/{field}", "unused", f"No evaluator of this item reads {field}")
+        if not (item.grades or item.replies):
+            continue
+        for rule in (*names.shared, *names.own(item)):
+            kind, name = type_name(type(rule)), str(rule.id)
+            if name in item.grades and kind != "review":
+                yield Fault(join(f"/items/{index}/grades", name), "unused", f"A rule of type {kind} takes no grade")
+            if name in item.replies and judge_of(rule) != CALLER:
+                told = "Replies of the caller are read where the rule says `judge: caller`"
+                yield Fault(join(f"/items/{index}/replies", name), "unused", told)
 
 
 def _unused_vectors(batch: Batch, needed: set[str]) -> Iterator[Fault]:
@@ -100,19 +133,19 @@ def _unused_vectors(batch: Batch, needed: set[str]) -> Iterator[Fault]:
             yield Fault(join("/vectors", text), "unused", told)
 
 
-def _vectors_wanted(batch: Batch, limits: Limits, deadline: float, texts: set[str]) -> Steps[list[Fault]]:
-    """What is wrong with the vectors that each rule would compare first; their texts are added to `texts`."""
+def _faults_of_wants(batch: Batch, limits: Limits, deadline: float, wants: _Wants) -> Steps[list[Fault]]:
+    """What is wrong with the vectors that each rule would compare first; all it asks for first is added to `wants`."""
     found: list[Fault] = []
     for pointer, rule, items in _rules(batch):
         faults: dict[str, Fault] = {}
         for item in items if rule.active and rule.inquires() else ():
             if perf_counter() > deadline:
                 break
-            with suppress(RuleFault, StopIteration):
+            with suppress(RuleFault, Ungraded, StopIteration):
                 ready = vetted(bind(rule, item.variables, limits.text_chars), limits)
-                wanted = next(ready.inquire(item)).vectors
-                texts.update(wanted)
-                if fault := own_fault(wanted, batch.vectors):
+                need = next(ready.inquire(item))
+                wants.add(rule, need)
+                if fault := own_fault(need.vectors, batch.vectors):
                     faults.setdefault(fault.code, Fault(pointer, fault.code, fault.detail))
             yield None
         found += faults.values()

@@ -83,7 +83,11 @@ def test_what_looks_odd_is_a_warning(client: httpx.Client, rule: dict[str, Any],
 def test_what_nobody_reads_is_a_warning(client: httpx.Client) -> None:
     item = {"output": "a", "grades": {"contains": {"score": 1}}, "replies": {"contains": []}}
     got = validate(client, {"items": [item], "evaluators": [GOOD], "vectors": {"a": [1]}})
-    assert {one["pointer"] for one in got["warnings"]} == {"/vectors/a", "/items/0/grades", "/items/0/replies"}
+    assert {one["pointer"] for one in got["warnings"]} == {
+        "/vectors/a",
+        "/items/0/grades/contains",
+        "/items/0/replies/contains",
+    }
 
 
 def test_a_path_that_selects_something_somewhere_is_fine(client: httpx.Client) -> None:

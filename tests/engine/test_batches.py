@@ -258,7 +258,9 @@ class Broken(Contains, frozen=True):
 def test_an_unforeseen_failure_is_an_error_of_that_evaluation_alone(caplog: pytest.LogCaptureFixture) -> None:
     batch = Batch(items=[Item(output="a"), Item(output="b")], evaluators=[Broken(expected="a"), Contains(expected="a")])
     run = Run(batch, Names(batch), Limits(), float("inf"))
-    statuses = [[(one.status, one.reason) for one in result.evaluations] for results in run.results() for result in results]
+    statuses = [
+        [(one.status, one.reason) for one in result.evaluations] for results in run.results() for result in results
+    ]
     broken = ("error", "internal")
     assert statuses == [[broken, ("passed", None)], [broken, ("failed", None)]]
     assert len(caplog.records) == 1

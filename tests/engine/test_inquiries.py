@@ -21,9 +21,10 @@ from service.embedding.hashing import HashingEncoder
 from service.engine.batch import Batch
 from service.engine.evaluating import evaluating
 from service.engine.lanes import Abandoned, Lane
+from service.engine.run import Outside
 from service.engine.validating import validating
 from tests.engine.test_lanes import never
-from tests.judging import drain, results
+from tests.judging import NO_JUDGES, drain, results
 
 SIMILAR = {"type": "embedding_similarity"}
 TOKENS = {"type": "length", "unit": "tokens", "max": 3}
@@ -178,7 +179,7 @@ def test_nothing_is_begun_after_the_deadline() -> None:
             "evaluators": [SIMILAR, {"type": "exact_match"}]}  # fmt: skip
     batch = msgspec.convert(body, Batch)
     embedder = Scripted()
-    answered = drain(evaluating(batch, Limits(), embedder, perf_counter() - 10, 1000, 0))
+    answered = drain(evaluating(batch, Limits(), Outside(embedder, NO_JUDGES), perf_counter() - 10, 1000, 0))
     answer = msgspec.json.decode(answered.body)
     assert statuses(answer) == [[("not_graded", "deadline_exceeded")] * 2] * len(items)
     assert (answer["summary"]["computed"], answer["summary"]["deduplicated"]) == (0, 0)
@@ -235,7 +236,7 @@ def test_validation_counts_the_texts() -> None:
     items = [{"output": text, "expected": "same"} for text in ("x", "y", "x")]
     rules: list[Any] = [SIMILAR, {"type": "list_contains", "pairwise_scorer": "embedding_similarity"}, TOKENS]
     body = {"items": items, "evaluators": rules, "vectors": {"y": [1.0]}}
-    told = drain(validating(msgspec.convert(body, Batch), Limits(), perf_counter(), 100))
+    told = drain(validating(msgspec.convert(body, Batch), Limits(), (), perf_counter(), 100))
     assert told.cost.texts == 2
     assert [fault.code for fault in told.warnings if fault.pointer == "/vectors"] == []
 

@@ -29,7 +29,7 @@ def test_validation_and_the_run_agree_on_vectors(pairs: list[tuple[str, str]], f
     body = {"items": [{"output": one, "expected": other} for one, other in pairs], "evaluators": [SIMILAR],
             "vectors": VECTORS}  # fmt: skip
     limits = Limits(texts=3)
-    told = drain(validating(msgspec.convert(body, Batch), limits, perf_counter(), 100))
+    told = drain(validating(msgspec.convert(body, Batch), limits, (), perf_counter(), 100))
     assert [(fault.pointer, fault.code) for fault in told.errors] == faults
     assert told.valid == (not faults)
     reasons = {reason for ((_, reason),) in statuses(results(body, limits=limits, embedder=Scripted()))}
@@ -38,7 +38,7 @@ def test_validation_and_the_run_agree_on_vectors(pairs: list[tuple[str, str]], f
 
 def test_validation_past_the_deadline_says_so_and_calls_nothing_unused() -> None:
     body = {"items": [{"output": "x", "expected": "same"}], "evaluators": [SIMILAR], "vectors": VECTORS}
-    told = drain(validating(msgspec.convert(body, Batch), Limits(), perf_counter() - 60, 100))
+    told = drain(validating(msgspec.convert(body, Batch), Limits(), (), perf_counter() - 60, 100))
     assert [fault.code for fault in told.warnings] == ["deadline_exceeded"]
 
 

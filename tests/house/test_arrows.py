@@ -13,6 +13,7 @@ RANK = {
     "core": 1,
     "scorers": 2,
     "embedding": 2,
+    "judge": 2,
     "catalogue": 3,
     "metrics": 2,
     "engine": 4,

@@ -22,7 +22,9 @@ def test_the_types_of_the_contract_are_there() -> None:
     assert set(BY_TYPE) == {
         "contains", "exact_match", "regex", "json_schema", "json_keys", "valid_json", "length", "keywords",
         "string_comparison", "numeric_comparison", "levenshtein", "numeric_diff", "json_diff", "list_contains",
-        "embedding_similarity",
+        "embedding_similarity", "factuality", "closed_qa", "battle", "humor", "security", "sql", "summary", "translation",
+        "possible", "llm", "moderation", "faithfulness", "context_relevancy", "answer_relevancy", "answer_correctness",
+        "review", "external",
     }  # fmt: skip
 
 
@@ -48,7 +50,13 @@ def test_it_has_an_example_that_passes_and_one_that_fails(kind: type[Evaluator])
 @pytest.mark.parametrize(("kind", "example"), EXAMPLES)
 def test_its_examples_hold(kind: type[Evaluator], example: Example) -> None:
     item = msgspec.json.decode(msgspec.json.encode(example.case))
-    got = evaluation({"type": kind.__struct_config__.tag, **example.params}, vectors=example.vectors, **item)
+    rule = {"type": kind.__struct_config__.tag, "id": "r", **example.params}
+    if example.replies:
+        rule["judge"] = "caller"
+        item["replies"] = {"r": example.replies}
+    if example.grade is not None:
+        item["grades"] = {"r": msgspec.to_builtins(example.grade)}
+    got = evaluation(rule, vectors=example.vectors, **item)
     assert got["status"] == example.status
     assert got["explanation"]
     if example.score is not None:

@@ -175,9 +175,22 @@ MINIMAL: dict[str, dict[str, Any]] = {
     "keywords": {"keywords": "x"},
     "string_comparison": {"operator": "equals"},
     "numeric_comparison": {"operator": "equals"},
+    "llm": {"prompt_template": "{eval_output}"},
+    "review": {"criteria": "good?"},
+    "context_relevancy": {"from": "output"},
 }
 NULL_JUDGED = {"exact_match", "json_diff", "valid_json", "json_schema", "json_keys"}
 NULL_EXPECTED = {"exact_match", "json_diff"}
+
+
+UNANSWERED = (
+    "model_unavailable",
+    "judge_unavailable",
+    "review",
+    "missing_input",
+    "missing_context",
+    "missing_criteria",
+)
 
 
 @pytest.mark.parametrize("name", BY_TYPE)
@@ -205,4 +218,4 @@ def test_every_type_takes_every_common_parameter(name: str) -> None:
     answer = results({"items": [{"output": {"v": [[1]]}, "expected": [1]}], "evaluators": [rule]})
     got = answer["results"][0]["evaluations"][0]
     assert (got["evaluator"], got["label"]) == ("r", "L")
-    assert got["reason"] in (None, "invalid_params", "invalid_type", "model_unavailable")
+    assert got["reason"] in (None, "invalid_params", "invalid_type", *UNANSWERED)

@@ -1,0 +1,170 @@
+"""The questions of a batch to judges: each distinct one asked once, replies that the caller fetched taken as given."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from concurrent.futures import Future
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from service.core.asking import Ungraded
+from service.core.evaluator import Evaluator
+from service.core.judging import NoReply, Prompt, Reply
+from service.core.ports import Judges
+from service.engine.batch import Item, JudgeCost
+from service.primitives import RuleFault
+from service.primitives.jsontext import as_text
+from service.primitives.pointer import nearest
+from service.primitives.text import cut
+
+CALLER = "caller"
+DEFAULT = "default"
+
+Replies = Mapping[str, Reply | NoReply]
+Answer = Replies | Ungraded | RuleFault
+_OVER = NoReply("budget_exceeded", "The request asks judges more than it may (judge_calls at /v1/limits)")
+
+_encode = msgspec.json.Encoder(order="deterministic").encode
+
+
+class Question(NamedTuple):
+    """What one judgement wants to know, and the keys that it has asked before."""
+
+    rule: Evaluator
+    item: Item
+    prompts: tuple[Prompt, ...]
+    earlier: Sequence[str]
+
+
+class Consulting:
+    """Asks the judges for one batch, within its deadline and its number of calls, and counts what that takes."""
+
+    def __init__(self, judges: Judges, deadline: float, most_calls: int, trace: Mapping[str, str]) -> None:
+        self.costs: defaultdict[str, JudgeCost] = defaultdict(JudgeCost)
+        self._judges = judges
+        self._deadline = deadline
+        self._calls_left = most_calls
+        self._trace = trace
+
+    def begin(self, questions: Sequence[Question]) -> "Consultation":
+        """Ask what is to be asked; what comes of it can be had once the futures are done."""
+        answers = [self._refusal(one) or given(one) if one.prompts else {} for one in questions]
+        asked: defaultdict[str, dict[bytes, Prompt]] = defaultdict(dict)
+        for question, answer in zip(questions, answers, strict=True):
+            if answer is None:
+                asked[judge_of(question.rule)].update({identity(prompt): prompt for prompt in question.prompts})
+        return Consultation(self, questions, answers, [self._ask(judge, prompts) for judge, prompts in asked.items()])
+
+    def _refusal(self, question: Question) -> Ungraded | RuleFault | None:
+        """Why a question cannot be asked at all."""
+        name = judge_of(question.rule)
+        judge = self._judges.known.get(name)
+        if judge is None and name == DEFAULT:
+            how = "no judge is configured: add a table [judges.default] (docs/judges.md), or use `judge: caller`"
+            return Ungraded("not_graded", "judge_unavailable", how)
+        if judge is None:
+            return unknown_judge(question.rule, self._judges.known)
+        if not judge.allow_templates and hasattr(question.rule, "prompt_template"):
+            return RuleFault("invalid_params", f"The judge {name} takes no prompt templates of callers")
+        return None
+
+    def _ask(self, judge: str, prompts: Mapping[bytes, Prompt]) -> "_Asked":
+        affordable = list(prompts)[: self._calls_left]
+        self._calls_left -= len(affordable)
+        future = self._judges.ask(judge, [prompts[one] for one in affordable], self._deadline, self._trace)
+        return _Asked(judge, list(prompts), len(affordable), future)
+
+    def count(self, judge: str, found: Sequence[Reply | NoReply]) -> None:
+        """Add what a judge was asked to the costs."""
+        cost = self.costs[judge]
+        for one in found:
+            cost.calls += isinstance(one, Reply) or one.reason == "judge_unavailable"
+            if isinstance(one, Reply):
+                cost.input_tokens += one.input_tokens
+                cost.output_tokens += one.output_tokens
+
+
+class _Asked(NamedTuple):
+    """Distinct questions to one judge; the first so many of them were affordable and are on their way."""
+
+    judge: str
+    identities: list[bytes]
+    affordable: int
+    future: Future[list[Reply | NoReply]]
+
+    def found(self) -> dict[tuple[str, bytes], Reply | NoReply]:
+        replies = [*self.future.result(), *[_OVER] * (len(self.identities) - self.affordable)]
+        return {(self.judge, one): reply for one, reply in zip(self.identities, replies, strict=True)}
+
+
+class Consultation:
+    """Questions on their way."""
+
+    def __init__(
+        self, consulting: Consulting, questions: Sequence[Question], known: Sequence[Answer | None], asked: list[_Asked]
+    ) -> None:
+        self.futures: list[Future[Any]] = [one.future for one in asked]
+        self._consulting = consulting
+        self._questions = questions
+        self._known = known
+        self._asked = asked
+
+    def answers(self) -> list[Answer]:
+        """For each question the replies by key, or why its judgement ends here; once all futures are done."""
+        found: dict[tuple[str, bytes], Reply | NoReply] = {}
+        for one in self._asked:
+            self._consulting.count(one.judge, one.future.result())
+            found |= one.found()
+        return [
+            _own(question, found) if known is None else known
+            for question, known in zip(self._questions, self._known, strict=True)
+        ]
+
+
+def given(question: Question) -> Answer | None:
+    """The caller's own replies, or what it still has to ask; None where the judge is another."""
+    if judge_of(question.rule) != CALLER:
+        return None
+    sent = question.item.replies.get(str(question.rule.id), {})
+    if isinstance(sent, list):
+        sent = dict(zip([*question.earlier, *(prompt.key for prompt in question.prompts)], sent, strict=False))
+    missing = [prompt for prompt in question.prompts if prompt.key not in sent]
+    if not missing:
+        return {prompt.key: _reply(sent[prompt.key]) for prompt in question.prompts}
+    count = "1 question is" if len(missing) == 1 else f"{len(missing)} questions are"
+    told = f"{count} to be asked by the caller (details.prompts): post the request again with `replies`"
+    prompts = [{"key": one.key, "messages": one.messages, "schema": one.schema} for one in missing]
+    return Ungraded("pending", "reply", told, {"prompts": msgspec.to_builtins(prompts)})
+
+
+def _reply(sent: Any) -> Reply | NoReply:
+    if isinstance(sent, str):
+        return Reply(text=sent)
+    if isinstance(sent, dict) and sent.keys() == {"error"}:
+        return NoReply("judge_unavailable", f"The caller had no reply: {cut(as_text(sent['error']), 200)}")
+    return Reply(fields=sent)
+
+
+def _own(question: Question, known: Mapping[tuple[str, bytes], Reply | NoReply]) -> Replies:
+    judge = judge_of(question.rule)
+    return {prompt.key: known[judge, identity(prompt)] for prompt in question.prompts}
+
+
+def judge_of(rule: Evaluator) -> str:
+    """The name of the judge that a rule asks; the default for rules that ask none."""
+    return str(getattr(rule, "judge_", DEFAULT))
+
+
+def identity(prompt: Prompt) -> bytes:
+    """Equal for prompts that are one question, whatever they are called."""
+    return _encode(replace(prompt, key=""))
+
+
+def unknown_judge(rule: Evaluator, known: Collection[str]) -> RuleFault | None:
+    """What is wrong with the judge that a rule names; `default` need not be there."""
+    name = judge_of(rule)
+    if name in known or name == DEFAULT:
+        return None
+    hint = nearest(name, known) or f": known are {', '.join(known)}"
+    return RuleFault("unknown_judge", f"There is no judge {cut(name, 100)!r}{hint}")

@@ -1,0 +1,156 @@
+"""One judge's server: a call of it, bounded in time and in bytes, and the form in which it is asked for replies."""
+
+import asyncio
+import re
+from collections.abc import Mapping
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from typing import Literal, TypeAlias
+
+import httpx
+import msgspec
+from msgspec import Struct
+
+from service.core.judging import Prompt, Reply
+from service.judge.faults import Down, Passing, Refused
+from service.judge.ladder import Ladder
+from service.judge.settings import JudgeSettings
+from service.judge.statuses import FORM_STATUSES, fault_of, is_filtered
+from service.judge.wires import Form, Wire
+from service.judge.wires.anthropic import Anthropic
+from service.judge.wires.moderation import Moderation
+from service.judge.wires.openai import OpenAI
+from service.judge.wires.scorer import Scorer
+
+LATE = "did not answer in time"
+TRAVELLING = ("traceparent", "tracestate", "x-request-id")
+"""Headers of the caller that go on to judges."""
+SECRET_LENGTH = 12
+"""Keys and headers shorter than this are words such as `none`, which a reply may well hold."""
+
+_TRACE_VALUE = re.compile(r"[!-~](?:[ -~]{0,510}[!-~])?")
+_SECRET_NAME = re.compile("auth|key|token|secret|cookie", re.IGNORECASE)
+
+Kind: TypeAlias = Literal["chat", "moderation"]
+
+
+class Answer(Struct, frozen=True):
+    """What a server answered, whatever its status."""
+
+    status: int
+    headers: httpx.Headers
+    body: bytes
+
+
+class Endpoint:
+    """Calls one judge's server. JudgeFault is all that it raises for what a server may do."""
+
+    def __init__(self, settings: JudgeSettings, key: str | None) -> None:
+        self._settings = settings
+        self._key = key
+        self._wires = _wires(settings)
+        self._ladder = Ladder()
+        secrets = [key or "", *(value for name, value in settings.headers.items() if _SECRET_NAME.search(name))]
+        self._secrets = [secret.encode() for secret in secrets if len(secret) >= SECRET_LENGTH]
+        try:
+            self._address = httpx.URL(settings.base_url if settings.kind == "http" else settings.base_url.rstrip("/"))
+            self._client = _client(settings)
+        except httpx.InvalidURL:
+            raise ValueError("the base_url or the proxy of a judge is no URL") from None
+
+    async def ask(self, prompt: Prompt, trace: Mapping[str, str]) -> Reply:
+        """The reply to a prompt, asked for in the best form that the server takes.
+
+        A form that the server refuses is followed by the next.
+        """
+        wire = self._wires.get(prompt.kind)
+        if wire is None:
+            raise Refused("has no moderation; a judge of kind openai may have")
+        forms = self._ladder.rest(wire.forms(prompt))
+        for form in forms[:-1]:
+            answer = await self._call(wire, prompt, form, trace)
+            if answer.status not in FORM_STATUSES or is_filtered(answer.status, answer.body):
+                return self._read(wire, prompt, form, answer)
+        return self._read(wire, prompt, forms[-1], await self._call(wire, prompt, forms[-1], trace))
+
+    async def close(self) -> None:
+        """Drop every connection."""
+        await self._client.aclose()
+
+    def _read(self, wire: Wire, prompt: Prompt, form: Form, answer: Answer) -> Reply:
+        if is_filtered(answer.status, answer.body):
+            return Reply(stop="filtered")
+        fault = fault_of(answer.status, answer.headers, answer.body)
+        if fault is not None:
+            raise fault
+        reply = wire.reply(answer.body, form)
+        self._ladder.learn(wire.forms(prompt), form, reply)
+        return reply
+
+    async def _call(self, wire: Wire, prompt: Prompt, form: Form, trace: Mapping[str, str]) -> Answer:
+        url = f"{self._address}{wire.path}" if wire.path else self._address
+        headers = httpx.Headers(travelling(trace))
+        headers.update(wire.headers(self._key))
+        headers.update(self._settings.headers)
+        content = msgspec.json.encode(wire.body(prompt, form))
+        try:
+            async with asyncio.timeout(self._settings.timeout_s):
+                async with self._client.stream("POST", url, content=content, headers=headers) as response:
+                    return Answer(response.status_code, response.headers, await self._body(response))
+        except TimeoutError:
+            raise Passing(LATE) from None
+        except httpx.TransportError as exc:
+            raise Passing(_told(exc)) from exc
+        except UnicodeError:
+            raise Down("cannot be reached, for its address is no name of a host") from None
+
+    async def _body(self, response: httpx.Response) -> bytes:
+        if response.headers.get("content-encoding", "identity").lower() != "identity":
+            raise Down("compressed its answer, which was not asked for")
+        body = bytearray()
+        async for chunk in response.aiter_raw():
+            body += chunk
+            if len(body) > self._settings.max_reply_bytes:
+                raise Refused(f"answered with more than {self._settings.max_reply_bytes:,} bytes")
+        return self._veiled(bytes(body))
+
+    def _veiled(self, body: bytes) -> bytes:
+        """An answer in which no server gives a secret away."""
+        for secret in self._secrets:
+            body = body.replace(secret, b"[hidden]")
+        return body
+
+
+def travelling(trace: Mapping[str, str]) -> dict[str, str]:
+    """Those headers of a caller that go on to judges."""
+    return {
+        name: value for name, value in trace.items() if name.lower() in TRAVELLING and _TRACE_VALUE.fullmatch(value)
+    }
+
+
+def _wires(settings: JudgeSettings) -> dict[Kind, Wire]:
+    if settings.kind == "openai":
+        return {"chat": OpenAI(settings), "moderation": Moderation(settings)}
+    if settings.kind == "anthropic":
+        return {"chat": Anthropic(settings)}
+    return {"chat": Scorer(), "moderation": Scorer()}
+
+
+def _client(settings: JudgeSettings) -> httpx.AsyncClient:
+    most = settings.max_concurrency
+    return httpx.AsyncClient(
+        headers={"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"},
+        timeout=httpx.Timeout(settings.timeout_s, connect=settings.connect_s),
+        limits=httpx.Limits(max_connections=most, max_keepalive_connections=most),
+        proxy=settings.proxy,
+        trust_env=False,
+        # A server that sets a new cookie each time would make every request longer than the last.
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
+    )
+
+
+def _told(exc: httpx.TransportError) -> str:
+    if isinstance(exc, (httpx.ConnectError, httpx.ConnectTimeout)):
+        return "cannot be reached"
+    if isinstance(exc, httpx.TimeoutException):
+        return LATE
+    return "broke off the connection"

@@ -1,0 +1,101 @@
+"""Where a judge is, what it is sent, and how far it is trusted."""
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from msgspec import Meta, Struct
+
+from service.core.judging import JudgeInfo
+
+Count = Annotated[int, Meta(ge=1)]
+Seconds = Annotated[float, Meta(gt=0)]
+
+_VISIBLE = re.compile("[!-~]+")
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE = re.compile(r"[!-~](?:[ -~]*[!-~])?")
+
+
+class JudgeSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One `[judges.NAME]` table. ValueError where it cannot work; neither message nor repr shows a secret."""
+
+    kind: Literal["openai", "anthropic", "http"]
+    base_url: str
+    """What `/chat/completions`, `/messages` or `/moderations` follows; of kind http, the scorer's whole address."""
+    model: str | None = None
+    api_key_env: str | None = None
+    """The environment variable that holds the key."""
+    max_concurrency: Count = 16
+    timeout_s: Seconds = 60.0
+    """How long one call may last, its answer read to the end."""
+    connect_s: Seconds = 3.0
+    max_calls: Count | None = None
+    """Calls that one request may make, retries not counted."""
+    max_tokens: Count | None = None
+    """Tokens, in and out, that one request may spend. What is under way when they are spent is let through."""
+    max_reply_bytes: Count = 1024 * 1024
+    headers: Mapping[str, str] = {}
+    proxy: str | None = None
+    """An HTTP proxy in front of the judge; those that the environment names do not count."""
+    allow_generate: bool = False
+    allow_templates: bool = True
+    cache: bool = False
+    """Whether complete replies are kept, to answer equal prompts of the same slot."""
+    temperature: float | None = None
+    """For prompts that name none; None sends none."""
+    params: Mapping[str, Any] = {}
+    """More fields of the body, such as `{"max_completion_tokens": 1000}`; of kinds openai and anthropic."""
+    moderation_model: str | None = None
+    """The model of `/moderations`; None leaves it to the server."""
+
+    def __post_init__(self) -> None:
+        _check_address(self.base_url)
+        if self.kind != "http" and not self.model:
+            raise ValueError(f"a judge of kind {self.kind} needs a model")
+        if self.proxy is not None and not re.match("https?://[!-~]", self.proxy):
+            raise ValueError("the proxy of a judge must begin with http:// or https:// and a host")
+        for name, value in self.headers.items():
+            if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
+                raise ValueError(f"the header {name[:40]!a} of a judge has characters no header may have")
+
+    def __repr__(self) -> str:
+        return f"JudgeSettings(kind={self.kind!r}, model={self.model!r})"
+
+    def info(self, name: str) -> JudgeInfo:
+        """What callers may know of the judge of that name."""
+        return JudgeInfo(
+            name=name,
+            kind=self.kind,
+            model=self.model,
+            max_concurrency=self.max_concurrency,
+            timeout_s=self.timeout_s,
+            max_calls=self.max_calls,
+            max_tokens=self.max_tokens,
+            allow_generate=self.allow_generate,
+            allow_templates=self.allow_templates,
+        )
+
+    def key(self, environ: Mapping[str, str]) -> str | None:
+        """The key, white space around it dropped; None where none is meant or the variable is not set.
+
+        ValueError where no header may hold it.
+        """
+        key = environ.get(self.api_key_env, "").strip() if self.api_key_env else ""
+        if key and not _HEADER_VALUE.fullmatch(key):
+            raise ValueError(f"{self.api_key_env} has characters no header may have")
+        return key or None
+
+
+def _check_address(address: str) -> None:
+    try:
+        url = urlsplit(address)
+        has_host = bool(url.hostname) and url.port != 0
+    except ValueError:
+        raise ValueError("the base_url of a judge is no URL") from None
+    if not _VISIBLE.fullmatch(address):
+        raise ValueError("the base_url of a judge is no URL")
+    if url.scheme not in ("http", "https") or not has_host:
+        raise ValueError("the base_url of a judge must begin with http:// or https:// and a host")
+    if url.username is not None or url.query or url.fragment:
+        raise ValueError("the base_url of a judge takes no password, query or fragment: set api_key_env or headers")

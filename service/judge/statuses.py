@@ -1,0 +1,80 @@
+"""What the status of an answer means."""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from service.judge.faults import Down, JudgeFault, Passing, Refused, Throttled
+from service.judge.wires.reading import fields_of, object_at
+
+FORM_STATUSES = (400, 404, 422, 501)
+"""With these a server may say that it does not know the form in which it was asked."""
+FILTERED = ("content_filter", "content_policy_violation", "responsibleaipolicyviolation")
+SPENT = ("insufficient_quota", "billing_hard_limit_reached")
+
+PASSING = {
+    408: "took too long to be asked (status 408)",
+    425: "was asked too early (status 425)",
+    500: "failed (status 500)",
+    502: "is not reached by what stands before it (status 502)",
+    503: "is not ready (status 503)",
+    504: "did not answer what stands before it in time (status 504)",
+}
+DOWN = {
+    401: "does not accept the service's key (status 401)",
+    402: "wants to be paid first (status 402)",
+    403: "does not accept the service's key (status 403)",
+    404: "knows no such model or no such path (status 404)",
+    501: "cannot do what it is asked (status 501)",
+}
+REFUSED = {
+    400: "refused the call (status 400): the model, a parameter or the prompt does not suit it",
+    413: "refused the prompt (status 413): it is too long",
+    422: "refused the prompt (status 422)",
+}
+
+
+def fault_of(status: int, headers: Mapping[str, str], body: bytes) -> JudgeFault | None:
+    """What is wrong with an answer, by its status and its content type; None where it may be read."""
+    if 200 <= status < 300:
+        return None if _is_json(headers) else Passing("did not answer with JSON")
+    if status == 429 and _code(body) in SPENT:
+        return Down("has no quota left (status 429)")
+    if status in (429, 529) or (status == 503 and "retry-after" in headers):
+        return Throttled(f"is overloaded (status {status})", status, retry_after(headers.get("retry-after", "")))
+    if 300 <= status < 400:
+        return Down(f"redirects to another address (status {status}), and nobody follows", status)
+    if status in REFUSED:
+        return Refused(REFUSED[status], status)
+    if status in PASSING or (status >= 500 and status not in DOWN):
+        return Passing(PASSING.get(status, f"failed (status {status})"), status)
+    return Down(DOWN.get(status, f"answered with status {status}"), status)
+
+
+def is_filtered(status: int, body: bytes) -> bool:
+    """Whether a filter before the model kept the prompt from it, which some servers tell with a status of 400."""
+    return status == 400 and _code(body) in FILTERED
+
+
+def retry_after(header: str) -> float:
+    """Seconds that a Retry-After header asks for, given in seconds or as a date; 0 where it makes no sense."""
+    if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", header):
+        return float(header)
+    try:
+        when = parsedate_to_datetime(header)
+        return max((when.replace(tzinfo=when.tzinfo or UTC) - datetime.now(UTC)).total_seconds(), 0.0)
+    except (ValueError, TypeError, OverflowError):
+        return 0.0
+
+
+def _is_json(headers: Mapping[str, str]) -> bool:
+    media = headers.get("content-type", "").partition(";")[0].strip().lower()
+    return media in ("", "application/json") or media.endswith("+json")
+
+
+def _code(body: bytes) -> str:
+    """The error's code, in lower case."""
+    error = object_at(fields_of(body.decode(errors="replace")), "error")
+    inner = object_at(error, "innererror")
+    return str(inner.get("code") or error.get("code") or error.get("type") or "").lower()

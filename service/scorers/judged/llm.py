@@ -1,0 +1,104 @@
+"""A judge with a prompt of the caller's own."""
+
+from typing import Annotated, Any
+
+from msgspec import UNSET, Meta
+
+from service.core.asking import Judging
+from service.core.case import Case
+from service.core.evaluator import Example, NonEmpty
+from service.core.judging import Reply
+from service.primitives import RuleFault
+from service.primitives.fencing import fenced
+from service.primitives.jsontext import as_text
+from service.primitives.replies import ReplyFault, read_object, read_score
+from service.scorers.judged.asking import Chatting, Reasoned, judged
+from service.scorers.judged.choosing import rationale, sentence
+from service.scorers.judged.material import unnamed
+from service.scorers.judged.shapes import said, shape
+from service.scorers.judged.templates import parsed
+from service.scorers.judged.votes import Opinion, Vote, unread
+from service.scorers.judged.wording import Question, Texts, asked, load
+
+NOT_GIVEN = "(not provided)"
+
+_WORDING = load("llm")
+_REASONED = {"properties": {"score": {}, "reasoning": {"type": "string"}}, "required": ["score"]}
+
+
+class Llm(Chatting, frozen=True, kw_only=True):
+    """A judge rates the output by a prompt of your own.
+
+    `prompt_template` may name {eval_input}, {eval_output} and {expectation}; a doubled brace is a brace, and anything
+    else in braces is error/invalid_template. Texts are put in fenced, objects as JSON, null as nothing, and what is not
+    given as (not provided). The judge answers {score, reasoning}, or a text with a line such as `Score: 0.8`, `7/10` or
+    `70%`; `scale` is mapped to 0..1, and what lies outside is not_graded/judge_out_of_range. The judge is asked under
+    the key `vote1`, further votes under `vote2` and so on. Source: pixie create_llm_evaluator.
+    """
+
+    spec = judged(
+        Example(
+            params={"prompt_template": "How polite is this reply to {eval_input}? {eval_output}"},
+            case=Case(input="Close my account", output="Gladly. It is closed."),
+            replies={"vote1": "Score: 0.9\nFriendly and short."},
+            status="passed",
+            score=0.9,
+        ),
+        Example(
+            params={"prompt_template": "Rate the reply as {{bad}} or good: {eval_output}", "scale": [1, 5]},
+            case=Case(output="No."),
+            replies={"vote1": {"reasoning": "Curt.", "score": 2}},
+            status="failed",
+            score=0.25,
+        ),
+        reads=("input", "expected"),
+    )
+
+    prompt_template: Annotated[
+        NonEmpty,
+        Meta(description="What the judge is to rate, and by what.", extra={"limit": "text_chars"}),
+    ]
+    scale: Annotated[tuple[float, float], Meta(description="The worst and the best score.")] = (0.0, 1.0)
+    use_cot: Reasoned = True
+
+    def validate(self, expected: Any) -> None:
+        parsed(self.prompt_template)
+        if not self.scale[0] < self.scale[1]:
+            raise RuleFault("invalid_params", "`scale` has to rise: the worst score first, then the best")
+
+    def texts(self, value: Any, expected: Any, case: Case) -> Texts:
+        parts = {"eval_output": unnamed(value), "eval_input": unnamed(case.input), "expectation": case.expected}
+        return {name: "" if part is None else as_text(part) for name, part in parts.items() if part is not UNSET}
+
+    def opinion(self, vote: Vote, texts: Texts) -> Judging[Opinion]:
+        (reply,) = yield from vote.put({f"vote{vote.number}": self.question(texts)})
+        try:
+            score = read_score(reply.text if reply.fields is None else reply.fields, *self.scale)
+        except ReplyFault as fault:
+            raise unread(fault) from None
+        reasons = _reasons(vote, reply)
+        return Opinion(score=score, told=sentence("the judge's rating", score, reasons), rationale=reasons)
+
+    def question(self, texts: Texts) -> Question:
+        """The template filled in: each text that says something is fenced."""
+        pairs = parsed(self.prompt_template)
+        filling = {name: as_text(text) for name, text in texts.items()}
+        fences = fenced({name: filling[name] for _, name in pairs if name is not None and filling.get(name)})
+        filling |= fences.texts
+        filled = "".join(text + ("" if name is None else filling.get(name, NOT_GIVEN)) for text, name in pairs)
+        low, high = (f"{bound:g}" for bound in self.scale)
+        task = _WORDING.task.replace("{low}", low).replace("{high}", high)
+        score = said(f"Your rating, from {low} to {high}.", "number")
+        reasoning = {"reasoning": said("What speaks for a high rating and what against, before you decide.")}
+        schema = shape(**(reasoning if self.use_cot else {}), score=score)
+        return asked(task, [filled], schema, fences)
+
+
+def _reasons(vote: Vote, reply: Reply) -> str:
+    """What the judge said beside the score; all of a text without an object."""
+    try:
+        found = read_object(reply.text, reply.fields, _REASONED)
+    except ReplyFault:
+        return reply.text or ""
+    vote.repaired = vote.repaired or found.repaired
+    return rationale(found.value, "reasoning")

@@ -1,0 +1,199 @@
+"""Votes: what is asked in one and how it is read, several side by side, and what they come to."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from math import fsum
+from typing import Any
+
+from msgspec import Struct
+
+from service.core.asking import Judging, Need, Told, Ungraded
+from service.core.assess import TOLERANCE
+from service.core.judging import NoReply, Prompt, Reply
+from service.primitives.replies import ReplyFault, read_object, refuse_stop
+from service.scorers.judged.wording import Question
+
+_SHARED = frozenset({"judge_unavailable", "deadline_exceeded", "budget_exceeded", "undetermined"})
+"""Reasons that say more than judge_incomplete where no vote has another."""
+
+
+class Opinion(Struct, frozen=True, kw_only=True):
+    """What one vote came to. `told` says it in a sentence.
+
+    `evidence` goes into the details if this vote speaks for the result, `ballot` into those of every vote.
+    """
+
+    score: float
+    told: str
+    choice: str | None = None
+    rationale: str = ""
+    evidence: dict[str, Any] = {}
+    ballot: dict[str, Any] = {}
+
+
+class Vote:
+    """One vote on its way: it asks under its own keys and in its own slot, and keeps what came back."""
+
+    def __init__(self, number: int, kind: str, temperature: float | None) -> None:
+        self.number = number
+        self.replies: dict[str, Reply] = {}
+        self.repaired = False
+        self.forged: set[str] = set()
+        self._kind = kind
+        self._temperature = temperature
+
+    def key(self, step: str) -> str:
+        """What the question of a step is called: `statements` in the first vote, `vote2.statements` in the second."""
+        return step if self.number == 1 else f"vote{self.number}.{step}"
+
+    def ask(self, questions: Mapping[str, Question], *, apart: bool = False) -> Judging[list[dict[str, Any]]]:
+        """The objects that answer questions, by their keys. Ungraded where one has no readable reply.
+
+        `apart`: the questions are one asked several times, which no one may take for one.
+        """
+        replies = yield from self.put(questions, apart=apart)
+        return [self.read(reply, question.schema) for reply, question in zip(replies, questions.values(), strict=True)]
+
+    def put(self, questions: Mapping[str, Question], *, apart: bool = False) -> Judging[list[Reply]]:
+        """The replies to questions as they came. Ungraded where one has none, or none that is complete."""
+        for question in questions.values():
+            self.forged.update(question.forged)
+        told = yield Need(prompts=tuple(self._prompts(questions, apart=apart)))
+        found = [told.replies[key] for key in questions]
+        self.replies |= {key: reply for key, reply in zip(questions, found, strict=True) if isinstance(reply, Reply)}
+        return [_complete(reply) for reply in found]
+
+    def _prompts(self, questions: Mapping[str, Question], *, apart: bool) -> Iterator[Prompt]:
+        for place, (key, question) in enumerate(questions.items(), 1):
+            yield Prompt(
+                key=key,
+                messages=question.messages,
+                schema=question.schema,
+                slot=f"{self.number}.{place}" if apart else str(self.number),
+                temperature=self._temperature,
+                kind=question.kind,
+                metadata={"type": self._kind, **question.metadata},
+            )
+
+    def read(self, reply: Reply, schema: dict[str, Any]) -> dict[str, Any]:
+        """The one object in a reply that has this shape; Ungraded if there is none."""
+        try:
+            found = read_object(reply.text, reply.fields, schema)
+        except ReplyFault as fault:
+            raise unread(fault) from None
+        self.repaired = self.repaired or found.repaired
+        return found.value
+
+
+def unread(fault: ReplyFault) -> Ungraded:
+    """A faulty reply as the end of a vote."""
+    return Ungraded("not_graded", fault.reason, fault.detail)
+
+
+def abreast(votes: Sequence[Judging[Opinion]]) -> Judging[list[Opinion | Ungraded]]:
+    """Votes made side by side, each with its opinion or with why it has none. Their prompts have distinct keys."""
+    ends: dict[int, Opinion | Ungraded] = {}
+    told: Told | None = None
+    while True:
+        needs = []
+        for place, vote in enumerate(votes):
+            if place in ends:
+                continue
+            try:
+                needs.append(next(vote) if told is None else vote.send(told))
+            except StopIteration as end:
+                ends[place] = end.value
+            except Ungraded as fault:
+                ends[place] = fault
+        if not needs:
+            return [ends[place] for place in range(len(votes))]
+        told = yield Need(
+            vectors=tuple(dict.fromkeys(text for need in needs for text in need.vectors)),
+            prompts=tuple(prompt for need in needs for prompt in need.prompts),
+        )
+
+
+def readable(ends: Sequence[Opinion | Ungraded]) -> list[Opinion]:
+    """The opinions among what votes came to; Ungraded where they are under half."""
+    opinions = [end for end in ends if isinstance(end, Opinion)]
+    faults = [end for end in ends if isinstance(end, Ungraded)]
+    if opinions and 2 * len(opinions) >= len(ends):
+        return opinions
+    reasons = {fault.reason for fault in faults}
+    if len(ends) == 1 or (not opinions and len(reasons) == 1 and reasons <= _SHARED):
+        raise faults[0]
+    told = f"{len(opinions)} of {len(ends)} votes could be read; the first that could not: {faults[0].detail}"
+    raise Ungraded("not_graded", "judge_incomplete", told)
+
+
+def majority(opinions: Sequence[Opinion]) -> tuple[float, Opinion]:
+    """The score of the choice with the most votes, and the first vote for it; Ungraded on a tie."""
+    ranking = Counter(opinion.choice for opinion in opinions).most_common(2)
+    if len(ranking) == 2 and ranking[0][1] == ranking[1][1]:
+        tied = " and ".join(choice or "no choice that held in both orders" for choice, _ in ranking)
+        raise Ungraded("not_graded", "judge_tied", f"The votes are tied: {ranking[0][1]} each for {tied}")
+    first = next(opinion for opinion in opinions if opinion.choice == ranking[0][0])
+    return first.score, first
+
+
+def mean(opinions: Sequence[Opinion]) -> tuple[float, Opinion]:
+    """The mean score, and the first vote that is nearest to it."""
+    score = fsum(opinion.score for opinion in opinions) / len(opinions)
+    return score, min(opinions, key=lambda opinion: abs(opinion.score - score))
+
+
+def account(votes: Sequence[Vote], *, with_replies: bool) -> dict[str, Any]:
+    """Details of what was asked: calls, model, how the replies were read, texts that forged a fence."""
+    replies = {key: reply for vote in votes for key, reply in vote.replies.items()}
+    models = list(dict.fromkeys(reply.model for reply in replies.values()))
+    forged = sorted(set().union(*(vote.forged for vote in votes)))
+    told: dict[str, Any] = {
+        "calls": len(replies),
+        "model": models[0] if len(models) == 1 else models or None,
+        "reading": ("repaired" if any(vote.repaired for vote in votes) else "clean") if replies else None,
+    }
+    if forged:
+        told["injection"] = forged
+    if with_replies:
+        told["replies"] = {key: reply.text if reply.fields is None else reply.fields for key, reply in replies.items()}
+    return told
+
+
+def ballot(ends: Sequence[Opinion | Ungraded]) -> list[dict[str, Any]]:
+    """What each vote came to, for the details."""
+    return [
+        {"reason": end.reason, "explanation": end.detail}
+        if isinstance(end, Ungraded)
+        else end.ballot | {"score": end.score}
+        for end in ends
+    ]
+
+
+def accord(opinions: Sequence[Opinion], final: Opinion, score: float, threshold: float) -> dict[str, float]:
+    """How far several votes agree; nothing of one alone.
+
+    agreement: the share that made the final choice or, where there are none to make, that pass or fail as the mean
+    does. flip_rate: the share of pairs of which one passes and the other fails.
+    """
+    count = len(opinions)
+    if count < 2:
+        return {}
+    passing = [one.score >= threshold - TOLERANCE for one in opinions]
+    is_chosen = any(one.choice is not None for one in opinions)
+    alike = (
+        sum(one.choice == final.choice for one in opinions)
+        if is_chosen
+        else passing.count(score >= threshold - TOLERANCE)
+    )
+    flips = passing.count(True) * passing.count(False)
+    return {"agreement": alike / count, "flip_rate": flips / (count * (count - 1) / 2)}
+
+
+def _complete(reply: Reply | NoReply) -> Reply:
+    if isinstance(reply, NoReply):
+        raise Ungraded("not_graded", reply.reason, reply.detail)
+    try:
+        refuse_stop(reply.stop)
+    except ReplyFault as fault:
+        raise unread(fault) from None
+    return reply
