@@ -83,11 +83,18 @@ def copy(stream: IO[bytes], target: Path, most: int) -> None:
     """Write what `stream` has to `target`; FetchError past `most` bytes."""
     left = most
     with target.open("wb") as out:
-        while chunk := stream.read(min(1 << 20, left + 1)):
+        while chunk := _read(stream, min(1 << 20, left + 1)):
             left -= len(chunk)
             if left < 0:
                 raise FetchError(f"{target.name} has more than the {most:,} bytes it may have")
             out.write(chunk)
+
+
+def _read(stream: IO[bytes], size: int) -> bytes:
+    try:
+        return stream.read(size)
+    except OSError as exc:
+        raise FetchError(f"it is damaged: {exc.strerror}") from None
 
 
 def _open_file(directory: Path, name: str) -> IO[bytes]:
@@ -102,6 +109,8 @@ def _open_member(archive: zipfile.ZipFile, root: PurePosixPath, name: str) -> IO
         return archive.open(str(root / name))
     except KeyError:
         raise Absent(f"it holds no {root / name}") from None
+    except OSError as exc:
+        raise FetchError(f"it is damaged: {exc.strerror}") from None
 
 
 def _zip(path: Path) -> zipfile.ZipFile:
@@ -117,7 +126,7 @@ def _within(outer: zipfile.ZipFile, scratch: Path) -> Path | None:
     nested = next((name for name in names if name.endswith(".zip")), None)
     if nested is None or any(PurePosixPath(name).name == WEIGHTS for name in names):
         return None
-    with outer.open(nested) as packed:
+    with _open_member(outer, PurePosixPath(), nested) as packed:
         copy(packed, scratch / "nested.zip", NESTED_BYTES)
     return scratch / "nested.zip"
 
