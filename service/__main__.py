@@ -1,7 +1,8 @@
-"""The command: serve, model fetch, openapi, catalogue, check."""
+"""The command: serve, model fetch, openapi, catalogue, judges, check."""
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,12 +19,15 @@ from service.core.evaluator import Evaluator
 from service.embedding import weights
 from service.embedding.carriers import FetchError
 from service.embedding.choosing import default_directory, embedder_of
+from service.judge.choosing import judges_of
+from service.probing import probe, told
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status."""
     parsed = _parser().parse_args(arguments)
     try:
+        catalogue.refuse_faults()
         return int(parsed.run(parsed))
     except config.ConfigError as exc:
         print(f"scorewright: {exc}", file=sys.stderr)
@@ -48,6 +52,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     _command(commands, "openapi", _openapi, "print the API's description as YAML")
     _command(commands, "catalogue", _catalogue, "print every evaluator, its purpose and parameters")
+    judges = _command(commands, "judges", _judges, "print the judges that rules may name; 1 if a probe fails")
+    judges.add_argument("--probe", action="store_true", help="ask each one something, and tell how it went")
     _command(commands, "check", _check, "print the settings in force and what is loaded")
     return parser
 
@@ -100,6 +106,22 @@ def _catalogue(_: argparse.Namespace) -> int:
         own = [field.encode_name for field in structs.fields(kind) if field.name not in Evaluator.__struct_fields__]
         print(f"{entry.type:<20} {entry.purpose}\n{'':<20} {', '.join(own)}")
     return 0
+
+
+def _judges(arguments: argparse.Namespace) -> int:
+    settings = config.load()
+    judges = judges_of(settings.judges, os.environ)
+    failed = False
+    try:
+        for one in judges.known.values():
+            print("  ".join([f"{one.name:<16}", f"{one.kind:<9}", one.model or ""]).rstrip())
+            if arguments.probe and one.kind != "caller":
+                found = probe(judges, one.name, settings.limits.deadline_ms / 1000)
+                failed |= found.fault is not None
+                print(f"{'':<16}  {told(found)}")
+    finally:
+        judges.close()
+    return int(failed)
 
 
 def _check(_: argparse.Namespace) -> int:

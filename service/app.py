@@ -34,7 +34,8 @@ M_ARENA_MAX, M_MMAP_THRESHOLD, M_TRIM_THRESHOLD = -8, -3, -1
 
 
 def build(settings: Settings) -> App:
-    """The service, complete."""
+    """The service, complete. ConfigError where the settings or an installed evaluator keep it from starting."""
+    catalogue.refuse_faults()
     embedder = embedder_of(settings)
     judges = judges_of(settings.judges, os.environ)
     described = document()

@@ -1,40 +1,21 @@
-"""Every evaluator there is, found by importing the scorers."""
+"""Every evaluator there is: found by importing the scorers, and named by installed packages."""
 
 import inspect
 import pkgutil
+from collections.abc import Mapping
 from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, Union
 
 import msgspec
 from msgspec import Struct
 
 from service import scorers
-from service.core.evaluator import Evaluator, Example, Family
+from service.config import ConfigError
+from service.core.evaluator import Evaluator, Example, Family, Spec
 
-
-def _find() -> tuple[type[Evaluator], ...]:
-    for module in pkgutil.walk_packages(scorers.__path__, f"{scorers.__name__}."):
-        import_module(module.name)
-    return tuple(sorted(_leaves(Evaluator), key=lambda kind: (kind.spec.family, type_name(kind))))
-
-
-def _leaves(kind: type[Evaluator]) -> list[type[Evaluator]]:
-    children = kind.__subclasses__()
-    return [leaf for child in children for leaf in _leaves(child)] if children else [kind]
-
-
-def type_name(kind: type[Evaluator]) -> str:
-    """The `type` of its rules on the wire."""
-    return str(kind.__struct_config__.tag)
-
-
-EVALUATORS = _find()
-BY_TYPE: dict[str, type[Evaluator]] = {type_name(kind): kind for kind in EVALUATORS}
-
-if TYPE_CHECKING:
-    Rule = Evaluator
-else:
-    Rule = Union[EVALUATORS]  # noqa: UP007 - made from a tuple
+GROUP = "scorewright.evaluators"
+"""The entry points by which installed packages name classes of their own."""
 
 
 class Entry(Struct, kw_only=True):
@@ -75,3 +56,59 @@ def parameters(kind: type[Evaluator]) -> dict[str, Any]:
     own = components.pop(kind.__name__)
     schema: dict[str, Any] = own | ({"$defs": components} if components else {})
     return schema
+
+
+def type_name(kind: type[Evaluator]) -> str:
+    """The `type` of its rules on the wire."""
+    return str(kind.__struct_config__.tag)
+
+
+def refuse_faults() -> None:
+    """Nothing where every installed class has joined. ConfigError names the packages of those that could not."""
+    if _FAULTS:
+        raise ConfigError("; ".join(_FAULTS))
+
+
+def _find() -> tuple[dict[str, type[Evaluator]], list[str]]:
+    """Ours and those of installed packages, by type; and why others could not join."""
+    for module in pkgutil.walk_packages(scorers.__path__, f"{scorers.__name__}."):
+        import_module(module.name)
+    found = {type_name(kind): kind for kind in _leaves(Evaluator)}
+    faults = []
+    for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
+        try:
+            kind = _loaded(point, found)
+        except Exception as exc:
+            package = point.dist.name if point.dist else "?"
+            why = " ".join(str(exc).split()) or type(exc).__name__
+            faults.append(f"{point.value} of the package {package} is no evaluator to use: {why}")
+        else:
+            found[type_name(kind)] = kind
+    return found, faults
+
+
+def _leaves(kind: type[Evaluator]) -> list[type[Evaluator]]:
+    """Ours that no other of ours is derived from."""
+    children = [child for child in kind.__subclasses__() if child.__module__.startswith(f"{scorers.__name__}.")]
+    return [leaf for child in children for leaf in _leaves(child)] if children else [kind]
+
+
+def _loaded(point: EntryPoint, found: Mapping[str, type[Evaluator]]) -> type[Evaluator]:
+    kind = point.load()
+    if not (isinstance(kind, type) and issubclass(kind, Evaluator) and isinstance(getattr(kind, "spec", None), Spec)):
+        raise TypeError("it is no class derived from Evaluator that has a spec")
+    taken = found.get(type_name(kind))
+    if taken is not None:
+        raise ValueError(f"the type {type_name(kind)} is taken by {taken.__module__}.{taken.__qualname__}")
+    entry(kind)
+    return kind
+
+
+_FOUND, _FAULTS = _find()
+EVALUATORS = tuple(sorted(_FOUND.values(), key=lambda kind: (kind.spec.family, type_name(kind))))
+BY_TYPE = {type_name(kind): kind for kind in EVALUATORS}
+
+if TYPE_CHECKING:
+    Rule = Evaluator
+else:
+    Rule = Union[EVALUATORS]  # noqa: UP007 - made from a tuple

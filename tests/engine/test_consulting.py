@@ -194,3 +194,11 @@ def test_validation_names_unknown_judges_and_unread_replies() -> None:
     assert {fault.pointer for fault in told.warnings} == {
         "/items/0/replies/facts", "/items/0/replies/plain", "/items/0/grades/facts",
     }  # fmt: skip
+
+
+def test_verdicts_in_another_order_stand_beside_their_own_statements() -> None:
+    one, other = STATEMENTS["statements"]
+    verdicts = [{"statement": other, "verdict": 0, "reason": ""}, {"statement": one, "verdict": 1, "reason": ""}]
+    replies = [STATEMENTS, {"faithfulness": verdicts}]
+    got = only(results({"items": [CASE | {"replies": {"true": replies}}], "evaluators": [FAITHFUL]}))
+    assert {row["statement"]: row["verdict"] for row in got["details"]["statements"]} == {one: 1, other: 0}

@@ -16,6 +16,7 @@ RANK = {
     "judge": 2,
     "catalogue": 3,
     "metrics": 2,
+    "probing": 2,
     "engine": 4,
     "logs": 4,
     "api": 5,

@@ -77,7 +77,8 @@ class Faithfulness(Chatting, frozen=True):
         if len(verdicts) != len(statements):
             told = f"The judge gave {len(verdicts)} verdicts on {len(statements)} statements"
             raise Ungraded("not_graded", "judge_incomplete", told)
-        checked = [{**verdict, "statement": text} for text, verdict in zip(statements, verdicts, strict=True)]
+        pairs = zip(statements, _in_order(verdicts, statements), strict=True)
+        checked = [{**verdict, "statement": text} for text, verdict in pairs]
         supported = sum(verdict["verdict"] for verdict in verdicts)
         return Opinion(
             score=supported / len(statements),
@@ -88,3 +89,10 @@ class Faithfulness(Chatting, frozen=True):
     def _verdicts(self) -> dict[str, Any]:
         reason = {"reason": said("What in the context decides.")} if self.use_cot else {}
         return shape(faithfulness=listed(shape(statement=said("The claim, repeated."), **reason, verdict=VERDICT)))
+
+
+def _in_order(verdicts: list[dict[str, Any]], statements: list[str]) -> list[dict[str, Any]]:
+    """The verdicts in the order of the statements, where each repeats its own; else as they came."""
+    by_statement = {str(verdict.get("statement", "")).strip(): verdict for verdict in verdicts}
+    wanted = [text.strip() for text in statements]
+    return [by_statement[text] for text in wanted] if by_statement.keys() == set(wanted) else verdicts

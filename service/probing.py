@@ -1,0 +1,79 @@
+"""Asks a judge something, to see whether it answers and how."""
+
+from time import perf_counter
+from typing import Literal
+
+from msgspec import Struct
+
+from service.core.judging import Message, NoReply, Prompt, Reply
+from service.core.ports import Judges
+from service.primitives.jsontext import NotJson, decode
+from service.primitives.replies import ReplyFault, read_object, refuse_stop
+
+QUESTION = "Rate from 0, wrong, to 1, right, how well the answer fits. Question: what is 2 + 2? Answer: 4"
+SCHEMA = {
+    "type": "object",
+    "properties": {"score": {"type": "number"}},
+    "required": ["score"],
+    "additionalProperties": False,
+}
+CASE = {"type": "external", "input": "What is 2 + 2?", "output": "4", "params": None}
+"""The same for a scorer of one's own."""
+
+Way = Literal["a structured reply", "a tool call", "JSON in its text", "a reply object"]
+WAYS = 3
+"""A judge that forgets the shape it was asked for is asked in another way the next time."""
+
+
+class Probe(Struct, frozen=True):
+    """How it went: `way` or `fault`, and the seconds from the last question to its answer."""
+
+    seconds: float
+    way: Way | None = None
+    fault: str | None = None
+
+
+def probe(judges: Judges, name: str, seconds: float) -> Probe:
+    """What comes of asking a judge for at most so many seconds, in another way where it did not keep to the first."""
+    deadline = perf_counter() + seconds
+    for slot in range(WAYS):
+        asked_at = perf_counter()
+        (answer,) = judges.ask(name, [_prompt(slot)], deadline, {}).result()
+        found = _seen(answer, judges.known[name].kind, perf_counter() - asked_at)
+        if found.way or not isinstance(answer, Reply) or answer.stop != "complete":
+            break
+    return found
+
+
+def told(found: Probe) -> str:
+    """A probe in words."""
+    return f"{found.seconds:.2f} s: {found.fault or f'answers by {found.way}'}"
+
+
+def _prompt(slot: int) -> Prompt:
+    return Prompt(
+        key="probe", messages=(Message("user", QUESTION),), schema=SCHEMA, slot=f"probe {slot}", metadata=CASE
+    )
+
+
+def _seen(answer: Reply | NoReply, kind: str, seconds: float) -> Probe:
+    if isinstance(answer, NoReply):
+        return Probe(seconds, fault=answer.detail)
+    try:
+        refuse_stop(answer.stop)
+        read_object(answer.text, answer.fields, SCHEMA)
+    except ReplyFault as fault:
+        return Probe(seconds, fault=fault.detail)
+    return Probe(seconds, way=_way(answer, kind))
+
+
+def _way(reply: Reply, kind: str) -> Way:
+    if kind == "http":
+        return "a reply object"
+    if reply.fields is None:
+        return "JSON in its text"
+    try:
+        is_written = decode(reply.text or "") == reply.fields
+    except NotJson:
+        is_written = False
+    return "a structured reply" if is_written else "a tool call"
