@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help serve test lint bench bench-peers docs openapi lock clean
+.PHONY: help serve test lint bench bench-judges bench-peers docs openapi lock clean
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -23,6 +23,9 @@ lint: .venv/dev  ## ruff and mypy
 
 bench: .venv-bench/run  ## speed against a bare application and against peers, as ratios; exits 1 under a target
 	.venv-bench/bin/python -m benchmarks
+
+bench-judges: .venv-bench/run  ## judges under load beside what their server allows; exits 1 under a target
+	.venv-bench/bin/python -m benchmarks.judges
 
 .venv-bench/run: requirements/bench.txt
 	$(PYTHON) -m venv .venv-bench

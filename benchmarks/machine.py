@@ -5,6 +5,7 @@ import platform
 from pathlib import Path
 
 _CORES = sorted(os.sched_getaffinity(0))
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 SERVER_CORE = _CORES[0]
@@ -23,6 +24,12 @@ def cpu_seconds(pid: int) -> float:
     own = (int(fields[11]) + int(fields[12])) / _TICKS_PER_SECOND
     children = " ".join([listed.read_text() for listed in Path(f"/proc/{pid}/task").glob("*/children")])
     return own + sum([cpu_seconds(int(child)) for child in children.split()])
+
+
+def resident_megabytes(pid: int) -> float:
+    """Memory that a process holds at this moment."""
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * _PAGE_BYTES / 1e6
 
 
 def described() -> dict[str, object]:

@@ -5,9 +5,10 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from benchmarks.machine import SERVER_CORE, cpu_seconds, pin
@@ -29,28 +30,37 @@ class Server(NamedTuple):
 
 
 @contextmanager
-def scorewright() -> Iterator[Server]:
-    """The service as its users start it, with its default settings."""
+def scorewright(settings: Mapping[str, str] = MappingProxyType({})) -> Iterator[Server]:
+    """The service as its users start it, with its default settings but for those in the environment given."""
     port = _free_port()
-    with _serving(port, "service", "serve", "--port", str(port)) as server:
+    with _serving(port, ["service", "serve", "--port", str(port)], SERVER_CORE, settings) as server:
         yield server
 
 
 @contextmanager
 def peer(name: str, *options: str) -> Iterator[Server]:
     """A module of `benchmarks.peers`, run as a program."""
-    port = _free_port()
-    with _serving(port, f"benchmarks.peers.{name}", str(port), *options) as server:
+    with program(f"benchmarks.peers.{name}", *options) as server:
         yield server
 
 
 @contextmanager
-def _serving(port: int, *command: str) -> Iterator[Server]:
+def program(module: str, *options: str, core: int = SERVER_CORE) -> Iterator[Server]:
+    """A module run as a program, which serves on the port that its first argument names."""
+    port = _free_port()
+    with _serving(port, [module, str(port), *options], core, {}) as server:
+        yield server
+
+
+@contextmanager
+def _serving(port: int, command: list[str], core: int, settings: Mapping[str, str]) -> Iterator[Server]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SCOREWRIGHT_")}
-    process = subprocess.Popen([sys.executable, "-m", *command], cwd=ROOT, env=environment, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [sys.executable, "-m", *command], cwd=ROOT, env={**environment, **settings}, stderr=subprocess.DEVNULL
+    )
     try:
         _await_listening(process, port)
-        pin(process.pid, SERVER_CORE)
+        pin(process.pid, core)
         yield Server(port, process.pid)
     finally:
         _stop(process)

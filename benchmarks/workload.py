@@ -67,6 +67,6 @@ def altered(chance: Random, document: dict[str, Any]) -> dict[str, Any]:
     return {name: {key: change(value) for key, value in group.items()} for name, group in document.items()}
 
 
-def batch(items: list[dict[str, Any]], rules: list[dict[str, Any]]) -> bytes:
-    """The body of POST /v1/evaluations."""
-    return json.dumps({"items": items, "evaluators": rules}, ensure_ascii=False).encode()
+def batch(items: list[dict[str, Any]], rules: list[dict[str, Any]], **more: Any) -> bytes:
+    """The body of POST /v1/evaluations, with `more` of its fields."""
+    return json.dumps({"items": items, "evaluators": rules, **more}, ensure_ascii=False).encode()

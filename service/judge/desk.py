@@ -16,7 +16,7 @@ from service.judge.flight import Flight, Seat
 from service.judge.gate import Gate
 from service.judge.kept import Kept, identity
 from service.judge.pace import Pace
-from service.judge.retrying import until_deadline, up_to_tries
+from service.judge.retrying import retried, until_deadline, up_to_tries
 from service.judge.settings import JudgeSettings
 
 log = logging.getLogger("scorewright.judge")
@@ -80,7 +80,7 @@ class Desk:
         said = "was not asked before the deadline"
         if flight is not None and flight.is_sent:
             said = "had not answered when the deadline passed"
-            said += f"; tried before, it {flight.last_fault.said}" if flight.last_fault else ""
+            said += f"; tried before, it {flight.last_said}" if flight.last_said else ""
         return NoReply("deadline_exceeded", f"The judge {self._name} {said}")
 
     async def close(self) -> None:
@@ -116,7 +116,7 @@ class Desk:
     async def _fly(self, flight: Flight, digest: bytes) -> Reply | NoReply:
         """What comes of a flight, whatever happens."""
         try:
-            reply: Reply = await self._throttled.copy()(self._with_slot, flight)
+            reply = await retried(self._throttled, self._with_slot, flight)
         except JudgeFault as fault:
             self._counts.count(fault.reason)
             return self._told(fault)
@@ -136,7 +136,7 @@ class Desk:
         """
         async with self._gate.slot(flight.request):
             try:
-                reply: Reply = await self._failing.copy()(self._try, flight)
+                reply = await retried(self._failing, self._try, flight)
             except Throttled:
                 await self._sleep(COOLING)
                 raise
@@ -177,7 +177,7 @@ class Desk:
             reply = await self._endpoint.ask(flight.prompt, dict(flight.request.trace))
         except JudgeFault as fault:
             log.debug("the judge %s %s (%s)", self._name, fault.said, type(fault.__cause__).__name__)
-            flight.last_fault = fault
+            flight.last_said = fault.said
             if isinstance(fault, Throttled):
                 self._counts.throttled += 1
                 self._pace.refused(fault.after)

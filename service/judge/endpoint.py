@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections.abc import Mapping
-from http.cookiejar import CookieJar, DefaultCookiePolicy
+from time import perf_counter
 from typing import Literal, TypeAlias
 
 import httpx
@@ -13,6 +13,7 @@ from msgspec import Struct
 from service.core.judging import Prompt, Reply
 from service.judge.faults import Down, Passing, Refused
 from service.judge.ladder import Ladder
+from service.judge.lines import Lines
 from service.judge.settings import JudgeSettings
 from service.judge.statuses import FORM_STATUSES, fault_of, is_filtered
 from service.judge.wires import Form, Wire
@@ -21,6 +22,12 @@ from service.judge.wires.moderation import Moderation
 from service.judge.wires.openai import OpenAI
 from service.judge.wires.scorer import Scorer
 
+HEADERS = {
+    "Content-Type": "application/json",
+    "Accept": "application/json",
+    "Accept-Encoding": "identity",
+    "User-Agent": "scorewright",
+}
 LATE = "did not answer in time"
 TRAVELLING = ("traceparent", "tracestate", "x-request-id")
 """Headers of the caller that go on to judges."""
@@ -53,9 +60,10 @@ class Endpoint:
         self._secrets = [secret.encode() for secret in secrets if len(secret) >= SECRET_LENGTH]
         try:
             self._address = httpx.URL(settings.base_url if settings.kind == "http" else settings.base_url.rstrip("/"))
-            self._client = _client(settings)
+            self._lines = Lines(settings.proxy, perf_counter)
         except httpx.InvalidURL:
             raise ValueError("the base_url or the proxy of a judge is no URL") from None
+        self._extensions = {"timeout": httpx.Timeout(settings.timeout_s, connect=settings.connect_s).as_dict()}
 
     async def ask(self, prompt: Prompt, trace: Mapping[str, str]) -> Reply:
         """The reply to a prompt, asked for in the best form that the server takes.
@@ -74,7 +82,7 @@ class Endpoint:
 
     async def close(self) -> None:
         """Drop every connection."""
-        await self._client.aclose()
+        await self._lines.close()
 
     def _read(self, wire: Wire, prompt: Prompt, form: Form, answer: Answer) -> Reply:
         if is_filtered(answer.status, answer.body):
@@ -88,20 +96,29 @@ class Endpoint:
 
     async def _call(self, wire: Wire, prompt: Prompt, form: Form, trace: Mapping[str, str]) -> Answer:
         url = f"{self._address}{wire.path}" if wire.path else self._address
-        headers = httpx.Headers(travelling(trace))
+        headers = httpx.Headers(HEADERS | travelling(trace))
         headers.update(wire.headers(self._key))
         headers.update(self._settings.headers)
         content = msgspec.json.encode(wire.body(prompt, form))
+        request = httpx.Request("POST", url, headers=headers, content=content, extensions=self._extensions)
         try:
             async with asyncio.timeout(self._settings.timeout_s):
-                async with self._client.stream("POST", url, content=content, headers=headers) as response:
-                    return Answer(response.status_code, response.headers, await self._body(response))
+                async with self._lines.free() as line:
+                    return await self._exchanged(line, request)
         except TimeoutError:
             raise Passing(LATE) from None
         except httpx.TransportError as exc:
             raise Passing(_told(exc)) from exc
         except UnicodeError:
             raise Down("cannot be reached, for its address is no name of a host") from None
+
+    async def _exchanged(self, line: httpx.AsyncHTTPTransport, request: httpx.Request) -> Answer:
+        """What is answered, without httpx's client, which would follow redirects and keep cookies."""
+        response = await line.handle_async_request(request)
+        try:
+            return Answer(response.status_code, response.headers, await self._body(response))
+        finally:
+            await response.aclose()
 
     async def _body(self, response: httpx.Response) -> bytes:
         if response.headers.get("content-encoding", "identity").lower() != "identity":
@@ -133,19 +150,6 @@ def _wires(settings: JudgeSettings) -> dict[Kind, Wire]:
     if settings.kind == "anthropic":
         return {"chat": Anthropic(settings)}
     return {"chat": Scorer(), "moderation": Scorer()}
-
-
-def _client(settings: JudgeSettings) -> httpx.AsyncClient:
-    most = settings.max_concurrency
-    return httpx.AsyncClient(
-        headers={"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"},
-        timeout=httpx.Timeout(settings.timeout_s, connect=settings.connect_s),
-        limits=httpx.Limits(max_connections=most, max_keepalive_connections=most),
-        proxy=settings.proxy,
-        trust_env=False,
-        # A server that sets a new cookie each time would make every request longer than the last.
-        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
-    )
 
 
 def _told(exc: httpx.TransportError) -> str:

@@ -6,7 +6,6 @@ from msgspec import structs
 
 from service.core.judging import NoReply, Prompt, Reply
 from service.judge.budget import Request
-from service.judge.faults import JudgeFault
 
 
 class Flight:
@@ -19,7 +18,8 @@ class Flight:
         self.deadline = request.deadline
         """When the last of those who wait gives up."""
         self.is_sent = False
-        self.last_fault: JudgeFault | None = None
+        self.last_said: str | None = None
+        """How it failed last: of the fault itself, frames would lead back here, and only the collector end that."""
         self.task: asyncio.Task[Reply | NoReply] | None = None
         self._waiting = 0
 

@@ -4,7 +4,9 @@ from collections.abc import Awaitable, Callable
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
-from service.judge.faults import Passing, Throttled
+from service.core.judging import Reply
+from service.judge.faults import JudgeFault, Passing, Throttled
+from service.judge.flight import Flight
 
 TRIES = 4
 
@@ -13,10 +15,7 @@ _after_refusal = wait_random_exponential(multiplier=0.25, max=10)
 
 
 def up_to_tries(clock: Callable[[], float], sleep: Callable[[float], Awaitable[None]]) -> AsyncRetrying:
-    """For a function of a flight: again after Passing, TRIES times and not beyond the flight's deadline.
-
-    Use a copy for each call, since calls under way at once would mix up their states.
-    """
+    """For a function of a flight: again after Passing, TRIES times and not beyond the flight's deadline."""
     return AsyncRetrying(
         sleep=sleep,
         stop=lambda state: stop_after_attempt(TRIES)(state) or _is_too_late(state, clock),
@@ -35,6 +34,22 @@ def until_deadline(clock: Callable[[], float], sleep: Callable[[float], Awaitabl
         retry=retry_if_exception_type(Throttled),
         reraise=True,
     )
+
+
+async def retried(policy: AsyncRetrying, function: Callable[[Flight], Awaitable[Reply]], flight: Flight) -> Reply:
+    """What comes of a function of a flight in the end.
+
+    Leaves nothing that refers back to itself: what thousands of calls leave to the collector stops all threads for
+    more than 100 ms.
+    """
+    retrying = policy.copy()  # calls under way at once would mix up their states
+    try:
+        reply: Reply = await retrying(function, flight)
+    except JudgeFault as fault:
+        raise fault.with_traceback(None) from fault.__cause__
+    finally:
+        retrying.iter_state.reset()
+    return reply
 
 
 def _is_too_late(state: RetryCallState, clock: Callable[[], float]) -> bool:
