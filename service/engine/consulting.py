@@ -13,16 +13,22 @@ from service.core.evaluator import Evaluator
 from service.core.judging import NoReply, Prompt, Reply
 from service.core.ports import Judges
 from service.engine.batch import Item, JudgeCost
+from service.engine.lanes import Steps
 from service.primitives import RuleFault
 from service.primitives.jsontext import as_text
 from service.primitives.pointer import nearest
 from service.primitives.text import cut
+
+QUESTIONS_AT_ONCE = 64
 
 CALLER = "caller"
 DEFAULT = "default"
 
 Replies = Mapping[str, Reply | NoReply]
 Answer = Replies | Ungraded | RuleFault
+Way = Answer | list[bytes]
+"""An answer that needs no judge, or the identities of the prompts that one is asked."""
+
 _OVER = NoReply("budget_exceeded", "The request asks judges more than it may (judge_calls at /v1/limits)")
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
@@ -47,14 +53,28 @@ class Consulting:
         self._calls_left = most_calls
         self._trace = trace
 
-    def begin(self, questions: Sequence[Question]) -> "Consultation":
+    def ways(self, questions: Sequence[Question]) -> Steps[list[Way]]:
+        """How each question comes to an answer."""
+        ways: list[Way] = []
+        for question in questions:
+            if len(ways) % QUESTIONS_AT_ONCE == 0:
+                yield None
+            ways.append(self._way(question))
+        return ways
+
+    def begin(self, questions: Sequence[Question], ways: Sequence[Way]) -> "Consultation":
         """Ask what is to be asked; what comes of it can be had once the futures are done."""
-        answers = [self._refusal(one) or given(one) if one.prompts else {} for one in questions]
         asked: defaultdict[str, dict[bytes, Prompt]] = defaultdict(dict)
-        for question, answer in zip(questions, answers, strict=True):
-            if answer is None:
-                asked[judge_of(question.rule)].update({identity(prompt): prompt for prompt in question.prompts})
-        return Consultation(self, questions, answers, [self._ask(judge, prompts) for judge, prompts in asked.items()])
+        for question, way in zip(questions, ways, strict=True):
+            if isinstance(way, list):
+                asked[judge_of(question.rule)].update(zip(way, question.prompts, strict=True))
+        return Consultation(self, questions, ways, [self._ask(judge, prompts) for judge, prompts in asked.items()])
+
+    def _way(self, question: Question) -> Way:
+        if not question.prompts:
+            return {}
+        known = self._refusal(question) or given(question)
+        return [identity(prompt) for prompt in question.prompts] if known is None else known
 
     def _refusal(self, question: Question) -> Ungraded | RuleFault | None:
         """Why a question cannot be asked at all."""
@@ -102,12 +122,16 @@ class Consultation:
     """Questions on their way."""
 
     def __init__(
-        self, consulting: Consulting, questions: Sequence[Question], known: Sequence[Answer | None], asked: list[_Asked]
+        self,
+        consulting: Consulting,
+        questions: Sequence[Question],
+        ways: Sequence[Way],
+        asked: list[_Asked],
     ) -> None:
         self.futures: list[Future[Any]] = [one.future for one in asked]
         self._consulting = consulting
         self._questions = questions
-        self._known = known
+        self._ways = ways
         self._asked = asked
 
     def answers(self) -> list[Answer]:
@@ -117,8 +141,8 @@ class Consultation:
             self._consulting.count(one.judge, one.future.result())
             found |= one.found()
         return [
-            _own(question, found) if known is None else known
-            for question, known in zip(self._questions, self._known, strict=True)
+            _own(question, way, found) if isinstance(way, list) else way
+            for question, way in zip(self._questions, self._ways, strict=True)
         ]
 
 
@@ -146,9 +170,11 @@ def _reply(sent: Any) -> Reply | NoReply:
     return Reply(fields=sent)
 
 
-def _own(question: Question, known: Mapping[tuple[str, bytes], Reply | NoReply]) -> Replies:
+def _own(
+    question: Question, identities: Sequence[bytes], found: Mapping[tuple[str, bytes], Reply | NoReply]
+) -> Replies:
     judge = judge_of(question.rule)
-    return {prompt.key: known[judge, identity(prompt)] for prompt in question.prompts}
+    return {prompt.key: found[judge, one] for prompt, one in zip(question.prompts, identities, strict=True)}
 
 
 def judge_of(rule: Evaluator) -> str:
