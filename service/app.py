@@ -29,6 +29,7 @@ from service.metrics import Metrics
 from service.primitives.pointer import nearest
 from service.primitives.text import cut
 
+LIBC = ctypes.CDLL(None)
 M_ARENA_MAX, M_MMAP_THRESHOLD, M_TRIM_THRESHOLD = -8, -3, -1
 """Of glibc's malloc.h."""
 
@@ -66,19 +67,17 @@ def build(settings: Settings) -> App:
 
 def prepare() -> None:
     """Set the allocator up, before there are threads: few arenas, and large answers given back when they are sent."""
-    libc = ctypes.CDLL(None)
-    if hasattr(libc, "mallopt"):
+    if hasattr(LIBC, "mallopt"):
         for option, value in ((M_ARENA_MAX, 2), (M_MMAP_THRESHOLD, 1 << 20), (M_TRIM_THRESHOLD, 1 << 20)):
-            libc.mallopt(option, value)
+            LIBC.mallopt(option, value)
 
 
 def tune() -> None:
     """Set the process up for this work: rare collections, and short turns for the scoring thread."""
     gc.collect()
     gc.freeze()
-    libc = ctypes.CDLL(None)
-    if hasattr(libc, "malloc_trim"):
-        libc.malloc_trim(0)  # loading a model leaves megabytes behind
+    if hasattr(LIBC, "malloc_trim"):
+        LIBC.malloc_trim(0)  # loading a model leaves megabytes behind
     gc.set_threshold(50_000, 50, 100)
     sys.setswitchinterval(0.0005)
 

@@ -11,13 +11,12 @@ import numpy as np
 
 from benchmarks.client import answer_of, connected, post
 from benchmarks.comparison import Comparison, interleaved
-from benchmarks.embedding.contestant import Contestant, Turns, contestant, shared
+from benchmarks.embedding.contestant import SETTINGS, Contestant, Turns, contestant, shared
 from benchmarks.embedding.loads import MIXED, SHARED, SHORT, Load
 from benchmarks.embedding.model import settings
 from benchmarks.embedding.scaling import CALLERS, LEAST_OF_MANY
-from benchmarks.embedding.serving import scorewright
 from benchmarks.machine import SERVER_CORE
-from benchmarks.servers import Server
+from benchmarks.servers import Server, scorewright
 
 LEAST = 0.85
 
@@ -32,7 +31,7 @@ def compare() -> list[Comparison]:
 
     RuntimeError if the vectors are not the same.
     """
-    with contestant("ours", "1", cores={SERVER_CORE}) as ours, scorewright(settings(1)) as server:
+    with contestant("ours", "1", cores={SERVER_CORE}) as ours, scorewright(SETTINGS | settings(1)) as server:
         _check(ours, server)
         beside = [row for load in (MIXED, SHORT) for row in _beside_in_process(load, ours, server)]
         return [*beside, _callers(server)]

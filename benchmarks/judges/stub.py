@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from benchmarks import workload
-from benchmarks.peers.serving import serve
+from benchmarks.peers.serving import read_body, serve
 
 CALL_SECONDS = 0.2
 AT_ONCE = 32
@@ -51,7 +51,7 @@ class Stub:
         if scope["method"] == "GET":
             await _send(send, 200, self._seen)
             return
-        call = msgspec.json.decode(await _body(receive))
+        call = msgspec.json.decode(await read_body(receive))
         if self._refuses(call["model"]):
             self._seen.refused += 1
             await _send(send, 429, {"error": {"message": "Too many calls", "type": "rate_limit_error"}})
@@ -83,15 +83,6 @@ def _completion(call: dict[str, Any]) -> dict[str, Any]:
         "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
         "usage": {"prompt_tokens": len(prompt) // 4, "completion_tokens": 40, "total_tokens": len(prompt) // 4 + 40},
     }
-
-
-async def _body(receive: Receive) -> bytes:
-    chunks = []
-    while True:
-        message = await receive()
-        chunks.append(message["body"])
-        if not message["more_body"]:
-            return b"".join(chunks)
 
 
 async def _send(send: Send, status: int, value: Any) -> None:

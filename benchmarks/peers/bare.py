@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from benchmarks.peers.serving import serve
+from benchmarks.peers.serving import read_body, serve
 from service.core.evaluator import Evaluator
 from service.core.outcome import Evaluation
 from service.engine.batch import Batch, ItemResult, Results, Summary, Tally
@@ -27,7 +27,7 @@ async def application(scope: dict[str, Any], receive: Receive, send: Send) -> No
     """Answer any POST as POST /v1/evaluations."""
     if scope["type"] != "http":
         return
-    body = _encode(evaluate(_decode(await _body(receive))))
+    body = _encode(evaluate(_decode(await read_body(receive))))
     headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": body})
@@ -85,15 +85,6 @@ def _counts(graded: Sequence[ItemResult | Evaluation]) -> dict[str, Any]:
         "pass_rate": passed / total,
         "pass_rate_interval": wilson(passed, total),
     }
-
-
-async def _body(receive: Receive) -> bytes:
-    chunks = []
-    while True:
-        message = await receive()
-        chunks.append(message["body"])
-        if not message["more_body"]:
-            return b"".join(chunks)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import gc
 import sys
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import uvicorn
@@ -23,3 +24,13 @@ def serve(application: Any) -> None:
         access_log=False,
         server_header=False,
     )
+
+
+async def read_body(receive: Callable[[], Awaitable[dict[str, Any]]]) -> bytes:
+    """A request's body, of any size."""
+    chunks = []
+    while True:
+        message = await receive()
+        chunks.append(message["body"])
+        if not message["more_body"]:
+            return b"".join(chunks)

@@ -29,19 +29,21 @@ def _counts(batch: Batch, limits: Limits) -> Iterator[Fault]:
     evaluations = shared * len(own) + sum(own)
     if not evaluations:
         yield Fault("/evaluators", "no_evaluator", "No rule anywhere: give `evaluators`, here or in the items")
-    yield from _over("/items", len(own), limits.items, "items")
-    yield from _over("/items", evaluations, limits.evaluations, "evaluations")
-    yield from _over("/deadline_ms", batch.deadline_ms or 0, limits.max_deadline_ms, "max_deadline_ms")
-    yield from _over("/evaluators", shared, limits.evaluators_per_item, "evaluators_per_item")
+    yield from over("/items", len(own), limits.items, "items")
+    yield from over("/items", evaluations, limits.evaluations, "evaluations")
+    yield from over("/deadline_ms", batch.deadline_ms or 0, limits.max_deadline_ms, "max_deadline_ms")
+    yield from over("/evaluators", shared, limits.evaluators_per_item, "evaluators_per_item")
     if shared + max(own) > limits.evaluators_per_item >= shared:
         for index, count in enumerate(own):
             pointer = f"/items/{index}/evaluators"
-            yield from _over(pointer, shared + count, limits.evaluators_per_item, "evaluators_per_item")
+            yield from over(pointer, shared + count, limits.evaluators_per_item, "evaluators_per_item")
 
 
-def _over(pointer: str, count: int, limit: int, name: str) -> Iterator[Fault]:
-    if count > limit:
-        yield Fault(pointer, "limit_exceeded", f"{count:,} is over the limit of {limit:,} ({name} at /v1/limits)")
+def over(pointer: str, count: int, limit: int, name: str) -> list[Fault]:
+    """The fault of a count that is over a limit."""
+    if count <= limit:
+        return []
+    return [Fault(pointer, "limit_exceeded", f"{count:,} is over the limit of {limit:,} ({name} at /v1/limits)")]
 
 
 def _names(batch: Batch, names: Names) -> Iterator[Fault]:

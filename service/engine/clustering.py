@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from service.config import Limits
 from service.core.errors import Fault, Invalid
 from service.core.ports import Embedder
+from service.engine.admission import over
 from service.engine.comparing import TruncatedText
-from service.engine.embeddings import long_texts, over, refuse, truncated, whole
+from service.engine.embeddings import long_texts, refuse, truncated, whole
 from service.engine.lanes import Steps, awaited
 from service.primitives.clusters import MAX_VECTORS, Cluster, Clustering, Linkage, cluster
 from service.primitives.clusters.cosines import slices

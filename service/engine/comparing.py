@@ -6,7 +6,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from service.config import Limits
 from service.core.ports import Embedder
-from service.engine.embeddings import long_texts, over, refuse, truncated, whole
+from service.engine.admission import over
+from service.engine.embeddings import long_texts, refuse, truncated, whole
 from service.engine.lanes import Steps, awaited
 from service.primitives.vectors import paired_cosines
 

@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from service.config import Embedding, Limits
 from service.core.errors import MAX_FAULTS, Fault, Invalid, Late, ModelUnavailable, NotFound, TooLarge
 from service.core.ports import Embedded, Embedder, Matrix, Model, Reading
+from service.engine.admission import over
 from service.engine.lanes import Steps, awaited
 from service.primitives.jsontext import kind_of
 from service.primitives.pointer import nearest
@@ -140,13 +141,6 @@ def whole(embedded: Embedded) -> Embedded:
 def truncated(readings: Sequence[Reading]) -> dict[int, Truncation]:
     """The places of texts that were too long for the model."""
     return {place: Truncation(*one) for place, one in enumerate(readings) if one.is_truncated}
-
-
-def over(pointer: str, count: int, limit: int, name: str) -> list[Fault]:
-    """The fault of a count that is over a limit."""
-    if count <= limit:
-        return []
-    return [Fault(pointer, "limit_exceeded", f"{count:,} is over the limit of {limit:,} ({name} at /v1/limits)")]
 
 
 def long_texts(places: Iterable[tuple[str, str]], limits: Limits) -> list[Fault]:

@@ -15,10 +15,9 @@ from service.core.assess import compares
 from service.core.binding import bind, is_templated
 from service.core.errors import MAX_FAULTS, Fault, Invalid
 from service.core.evaluator import Evaluator
-from service.engine.admission import admit
+from service.engine.admission import admit, over
 from service.engine.batch import Batch, Item
 from service.engine.consulting import CALLER, identity, judge_of, unknown_judge
-from service.engine.embeddings import over
 from service.engine.gathering import own_fault
 from service.engine.lanes import Steps
 from service.engine.naming import Names

@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future
 from time import perf_counter
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from service.core.judging import JudgeInfo, NoReply, Prompt, Reply
 from service.judge.budget import Request
-from service.judge.desk import Desk
 from service.judge.figures import JudgeFigures
 from service.judge.flight import Seat
 from service.judge.loop import Loop
@@ -20,6 +20,9 @@ KEYLESS = "has no key here: the environment variable that its settings name is n
 STOPPING = "is asked nothing more: the service is stopping"
 
 log = logging.getLogger("scorewright.judge")
+
+if TYPE_CHECKING:
+    from service.judge.desk import Desk
 
 
 class Proxy:
@@ -41,7 +44,7 @@ class Proxy:
             raise ValueError(f"no judge can be named {CALLER!r}: it stands for replies that callers fetch themselves")
         self._clock = clock
         self._keyless = {name for name, one in settings.items() if one.api_key_env and not one.key(environ)}
-        self._desks = {name: Desk(name, one, one.key(environ), clock, sleep) for name, one in settings.items()}
+        self._desks = {name: _desk(name, one, one.key(environ), clock, sleep) for name, one in settings.items()}
         infos = {name: one.info(name) for name, one in settings.items()}
         self._known = MappingProxyType(infos | {CALLER: JudgeInfo(name=CALLER, kind="caller", model=None)})
         self._loop = Loop("judges")
@@ -73,7 +76,7 @@ class Proxy:
         """Stop; whoever waits is told so."""
         self._loop.close(self._end)
 
-    async def _answers(self, desk: Desk, prompts: Sequence[Prompt], request: Request) -> list[Reply | NoReply]:
+    async def _answers(self, desk: "Desk", prompts: Sequence[Prompt], request: Request) -> list[Reply | NoReply]:
         left = request.deadline - self._clock()
         seats = [desk.seat(prompt, request) if left > 0 else Seat() for prompt in prompts]
         try:
@@ -85,12 +88,24 @@ class Proxy:
             for seat in seats:
                 seat.leave()
 
-    def _stranded(self, desk: Desk, seat: Seat) -> NoReply:
+    def _stranded(self, desk: "Desk", seat: Seat) -> NoReply:
         return desk.unavailable(STOPPING) if self._loop.is_closed else desk.late(seat)
 
     async def _end(self) -> None:
         for desk in self._desks.values():
             await desk.close()
+
+
+def _desk(
+    name: str,
+    settings: JudgeSettings,
+    key: str | None,
+    clock: Callable[[], float],
+    sleep: Callable[[float], Awaitable[None]],
+) -> "Desk":
+    from service.judge.desk import Desk  # noqa: PLC0415 - many have no judge, and httpx takes 5 MB
+
+    return Desk(name, settings, key, clock, sleep)
 
 
 def _settled(answers: list[Reply | NoReply]) -> Future[list[Reply | NoReply]]:

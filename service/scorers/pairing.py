@@ -19,11 +19,9 @@ from service.primitives.equality import equal, equal_as_values
 from service.primitives.jsontext import as_text
 from service.primitives.numbers import is_number, read_number
 from service.primitives.vectors import Unit, cosine_of_units, cosines, rescaled, unit
+from service.scorers.similarity import FLOOR
 
 PairScorer = Literal["levenshtein", "exact_match", "numeric_diff", "json_diff", "embedding_similarity"]
-
-MEANING_FLOOR = 0.7
-"""The cosine that scores 0 where embedding_similarity stands in for another scorer, as by itself."""
 
 MAX_JSON_WORK = 100_000_000
 
@@ -58,7 +56,7 @@ def _by_place(near: list[list[float]], texts: list[list[str]], sides: list[list[
     rows, columns = ({text: place for place, text in enumerate(side)} for side in texts)
     nulls = [float(other is None) for other in sides[1]]
     of_texts = {
-        one: [0.0 if other is None else rescaled(near[row][columns[other]], MEANING_FLOOR) for other in sides[1]]
+        one: [0.0 if other is None else rescaled(near[row][columns[other]], FLOOR) for other in sides[1]]
         for one, row in rows.items()
     }
     return [nulls if one is None else of_texts[one] for one in sides[0]]
@@ -154,7 +152,7 @@ class Meanings:
         if one == other:
             return 1.0
         if one in self.vectors and other in self.vectors:
-            return rescaled(cosine_of_units(self._unit(one), self._unit(other)), MEANING_FLOOR)
+            return rescaled(cosine_of_units(self._unit(one), self._unit(other)), FLOOR)
         self.wanted |= {one: None, other: None}
         return 0.0
 

@@ -13,6 +13,7 @@ from service.primitives.text import quote
 from service.primitives.vectors import cosine, rescaled
 
 FLOOR = 0.7
+"""The cosine that scores 0, here by default and wherever meanings are compared inside another measure."""
 
 
 class EmbeddingSimilarity(Evaluator, frozen=True):

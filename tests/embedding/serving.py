@@ -4,13 +4,17 @@ import base64
 import json
 import ssl
 import struct
+import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
+from pathlib import Path
 from threading import Event, Lock, Thread
-from typing import Any
+from typing import Any, TypeVar
+
+import pytest
 
 
 @dataclass
@@ -139,10 +143,12 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(chunk)
 
 
+S = TypeVar("S", bound=Server)
+
+
 @contextmanager
-def serving(tls: ssl.SSLContext | None = None) -> Iterator[Server]:
-    """A server of its own for one test, gone when the block ends."""
-    server = Server()
+def running(server: S, tls: ssl.SSLContext | None) -> Iterator[S]:
+    """A server in a thread, gone when the block ends."""
     if tls is not None:
         server.socket = tls.wrap_socket(server.socket, server_side=True)
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
@@ -154,3 +160,23 @@ def serving(tls: ssl.SSLContext | None = None) -> Iterator[Server]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+@contextmanager
+def serving(tls: ssl.SSLContext | None = None) -> Iterator[Server]:
+    """A server of its own for one test, gone when the block ends."""
+    with running(Server(), tls) as server:
+        yield server
+
+
+def certified(folder: Path) -> ssl.SSLContext:
+    """TLS with a certificate that nobody vouches for."""
+    made = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=a"]
+    names = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "key.pem", "-out", "cert.pem"]
+    try:
+        subprocess.run(["openssl", *made, *names], cwd=folder, check=True, capture_output=True)
+    except FileNotFoundError:
+        pytest.skip("there is no openssl to make a certificate")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
+    return context

@@ -1,23 +1,20 @@
 """The default model through the batcher: a text's vector does not depend on its company."""
 
-import os
 import random
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from service.core.ports import Matrix
-from service.embedding import weights
 from service.embedding.batcher import Batcher
 from service.embedding.local import LocalEncoder, load_default
 from tests.counts import COUNTS
 from tests.embedding.encoding import TEXTS, alone
 from tests.embedding.recording import WAIT, batching, soon
+from tests.model import FETCHED, require_model
 
-FETCHED = Path.home() / ".local" / "share" / "scorewright" / "models" / weights.MINILM.name
 MIXED = [
     *TEXTS,
     *("the answer is no. " * n for n in range(1, 40, 3)),
@@ -29,10 +26,7 @@ MIXED = [
 
 @pytest.fixture(scope="module")
 def encoder() -> LocalEncoder:
-    if not weights.present(FETCHED):
-        if os.environ.get("CI"):
-            pytest.fail("the default model is not fetched")
-        pytest.skip("the default model is not fetched")
+    require_model()
     return load_default(FETCHED)
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from service.core.errors import ModelUnavailable
-from service.embedding import skeleton, weights
+from service.embedding import skeleton
 from service.embedding.layout import Options
 from service.embedding.local import LocalEncoder, load, load_default
 from service.embedding.pooling import unit
@@ -22,9 +22,9 @@ from service.embedding.session import Session
 from tests.counts import COUNTS
 from tests.embedding import tiny
 from tests.embedding.encoding import TEXTS, alone, vectors
+from tests.model import FETCHED, require_model
 
 REFERENCE = Path(__file__).parents[3] / "shared" / "reference" / "embeddings.jsonl"
-FETCHED = Path.home() / ".local" / "share" / "scorewright" / "models" / weights.MINILM.name
 
 SEED = 7
 
@@ -204,10 +204,7 @@ def test_the_default_wants_its_own_files(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def default() -> LocalEncoder:
-    if not weights.present(FETCHED):
-        if os.environ.get("CI"):
-            pytest.fail("the default model is not fetched")
-        pytest.skip("the default model is not fetched")
+    require_model()
     return load_default(FETCHED)
 
 

@@ -2,8 +2,6 @@ import gzip
 import itertools
 import logging
 import socket
-import ssl
-import subprocess
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,7 +16,7 @@ from service.core.ports import Matrix
 from service.embedding.encoder import Encoder
 from service.embedding.remote import RemoteEncoder
 from service.embedding.remote_endpoint import Endpoint
-from tests.embedding.serving import RIGHT, Server, Told, base64_of, data, serving, vector_of
+from tests.embedding.serving import RIGHT, Server, Told, base64_of, certified, data, serving, vector_of
 
 KEY = "sk-not-to-be-seen"
 Make = Callable[..., RemoteEncoder]
@@ -333,15 +331,7 @@ def test_a_proxy_may_be_named(make: Make, server: Server) -> None:
 
 
 def test_a_certificate_that_nobody_vouches_for_is_refused(make: Make, tmp_path: Path) -> None:
-    made = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=a"]
-    names = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "key.pem", "-out", "cert.pem"]
-    try:
-        subprocess.run(["openssl", *made, *names], cwd=tmp_path, check=True, capture_output=True)
-    except FileNotFoundError:
-        pytest.skip("there is no openssl to make a certificate")
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(tmp_path / "cert.pem", tmp_path / "key.pem")
-    with serving(context) as secure:
+    with serving(certified(tmp_path)) as secure:
         with pytest.raises(ModelUnavailable, match="cannot be reached"):
             embed(make(url=secure.url.replace("http:", "https:")), "a")
         assert secure.asked == []

@@ -1,7 +1,6 @@
 """Models made of config.json and model.safetensors against BERT written with numpy."""
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -18,13 +17,11 @@ from numpy.typing import NDArray
 from scipy.special import erf
 
 from service.core.errors import ModelUnavailable
-from service.embedding import skeleton, weights
+from service.embedding import skeleton
 from service.embedding.safetensors import read_header
 from tests.embedding import tiny
+from tests.model import FETCHED, require_model
 
-DEFAULT = Path(
-    os.environ.get("SCOREWRIGHT_MODEL_DIR", Path.home() / ".local/share/scorewright/models" / weights.MINILM.name)
-)
 COMMITTED = Path(skeleton.__file__).parent / "minilm/skeleton.onnx"
 
 Floats = NDArray[np.float64]
@@ -251,10 +248,8 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_committed_model_is_what_its_weights_give(tmp_path: Path) -> None:
-    if not weights.present(DEFAULT):
-        assert os.environ.get("CI") != "true", "CI needs the default model's files"
-        pytest.skip("the default model's files are not here: scorewright model fetch")
-    skeleton.main([str(DEFAULT), str(tmp_path / "out.onnx")])
+    require_model()
+    skeleton.main([str(FETCHED), str(tmp_path / "out.onnx")])
     assert (tmp_path / "out.onnx").read_bytes() == COMMITTED.read_bytes()
 
 

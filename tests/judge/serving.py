@@ -5,10 +5,10 @@ import socket
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Condition, Event, Thread
+from threading import Condition, Event
 from typing import Any
 
-from tests.embedding.serving import Asked, Server, Told
+from tests.embedding.serving import Asked, Server, Told, running
 
 JSON = {"Content-Type": "application/json"}
 
@@ -122,21 +122,11 @@ class JudgeServer(Server):
 @contextmanager
 def judging(tls: ssl.SSLContext | None = None) -> Iterator[JudgeServer]:
     """A server of its own for one test; every connection must have been closed when the block ends."""
-    server = JudgeServer()
-    if tls is not None:
-        server.socket = tls.wrap_socket(server.socket, server_side=True)
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    try:
+    with running(JudgeServer(), tls) as server:
         yield server
         server.released.set()
         with server.closed:
             assert server.closed.wait_for(lambda: server.open == 0, 30), f"{server.open} connections are left open"
-    finally:
-        server.released.set()
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def nobody() -> str:

@@ -1,12 +1,11 @@
 """What a judge's server is sent, and in which form it is asked for replies."""
 
-import ssl
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from service.core.judging import Reply
+from tests.embedding.serving import certified
 from tests.judge.conftest import KEY, SCHEMA, Make, answers, prompt
 from tests.judge.serving import JudgeServer, asked_for, chat, form_of, judging, told
 
@@ -177,15 +176,7 @@ def test_only_a_proxy_of_the_settings_counts(make: Make, server: JudgeServer, mo
 
 
 def test_a_certificate_that_nobody_vouches_for_is_refused(make: Make, tmp_path: Path) -> None:
-    made = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=a"]
-    names = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "key.pem", "-out", "cert.pem"]
-    try:
-        subprocess.run(["openssl", *made, *names], cwd=tmp_path, check=True, capture_output=True)
-    except FileNotFoundError:
-        pytest.skip("there is no openssl to make a certificate")
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(tmp_path / "cert.pem", tmp_path / "key.pem")
-    with judging(context) as secure:
+    with judging(certified(tmp_path)) as secure:
         (odd,) = answers(make(base_url=secure.url.replace("http:", "https:")), prompt("one"))
         assert odd.detail == "The judge default cannot be reached"
         assert secure.asked == []
