@@ -1,0 +1,49 @@
+"""The body of an answer, encoded a few parts at a time."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from service.core.errors import TooLarge
+from service.primitives.sizes import exceeds
+
+encode = msgspec.json.Encoder().encode
+
+
+class Writing:
+    """A body in the making. TooLarge, with what to do about it, as soon as it is over the limit of bytes."""
+
+    def __init__(self, limit: int, advice: str) -> None:
+        self._parts: list[bytes] = []
+        self._limit = limit
+        self._left = limit
+        self._advice = advice
+        self._follows = False
+
+    def append(self, part: bytes) -> None:
+        """Take a part as it is; elements that are added next begin a list."""
+        self._left -= len(part)
+        if self._left < 0:
+            raise self._too_large()
+        self._parts.append(part)
+        self._follows = False
+
+    def add(self, elements: Sequence[Any]) -> None:
+        """Take further elements of the list that was begun."""
+        if elements:
+            self.append((b"," if self._follows else b"") + encode(elements)[1:-1])
+            self._follows = True
+
+    def refuse_large(self, values: Iterable[Any]) -> None:
+        """Raise TooLarge if these values, encoded, would be over the limit."""
+        if exceeds(values, self._left):
+            raise self._too_large()
+
+    def body(self) -> bytes:
+        """All of it."""
+        return b"".join(self._parts)
+
+    def _too_large(self) -> TooLarge:
+        allowed = f"{self._limit:,} bytes (response_bytes at /v1/limits)"
+        return TooLarge(f"The answer would be over the limit of {allowed}: {self._advice}")
