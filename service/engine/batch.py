@@ -31,6 +31,11 @@ class Item(Case, kw_only=True, forbid_unknown_fields=True, gc=False):
         dict[str, dict[str, Any] | list[Any]], Meta(description="Evaluator id -> judge replies the caller fetched.")
     ] = {}
 
+    @property
+    def slot(self) -> str:
+        """Which of several samples of one case this is: judges are asked anew in each slot."""
+        return ""
+
 
 class Batch(Struct, kw_only=True, forbid_unknown_fields=True):
     """Items x evaluators."""

@@ -42,6 +42,12 @@ class Question(NamedTuple):
     prompts: tuple[Prompt, ...]
     earlier: Sequence[str]
 
+    def slotted(self) -> "Question":
+        """The same question in the slot of its item."""
+        if not self.item.slot:
+            return self
+        return self._replace(prompts=tuple(_in_slot(self.item.slot, prompt) for prompt in self.prompts))
+
 
 class Consulting:
     """Asks the judges for one batch, within its deadline and its number of calls, and counts what that takes."""
@@ -175,6 +181,15 @@ def _own(
 ) -> Replies:
     judge = judge_of(question.rule)
     return {prompt.key: found[judge, one] for prompt, one in zip(question.prompts, identities, strict=True)}
+
+
+def asks_judge(rule: Evaluator) -> bool:
+    """Whether a rule asks a judge at all."""
+    return hasattr(rule, "judge_")
+
+
+def _in_slot(slot: str, prompt: Prompt) -> Prompt:
+    return replace(prompt, slot=f"{slot}/{prompt.slot}")
 
 
 def judge_of(rule: Evaluator) -> str:

@@ -49,7 +49,8 @@ def evaluating(
     admit(batch, names, limits, body_bytes)
     deadline = arrived + (batch.deadline_ms or limits.deadline_ms) / 1000
     run = Run(batch, names, limits, deadline)
-    yield from run.inquire(outside)
+    consulting = outside.consulting(deadline, limits)
+    yield from run.inquire(outside.embedder, consulting)
     writing = Writing(limits.response_bytes, "send fewer items, or leave out `echo: full`")
     writing.append(b'{"results":[')
     for results in run.results():
@@ -60,8 +61,8 @@ def evaluating(
         yield None
     forget_documents()
     summary = run.summing.summary(run.computed, run.deduplicated)
-    if run.costs:
-        summary.judge = run.costs
+    if consulting.costs:
+        summary.judge = consulting.costs
     if replaced:
         summary.replaced_surrogates = replaced
     writing.append(b'],"summary":%b}' % encode(summary))

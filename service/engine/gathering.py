@@ -61,7 +61,7 @@ class Gathering:
         needs = [one.need for one in askers]
         asked = _Asked(needs, self._own, self._most_texts)
         texts, counted = list(asked.texts), list(dict.fromkeys(chain.from_iterable(need.counts for need in needs)))
-        questions = [Question(one.rule, one.item, one.need.prompts, one.earlier) for one in askers]
+        questions = [Question(one.rule, one.item, one.need.prompts, one.earlier).slotted() for one in askers]
         ways = yield from self._consulting.ways(questions)
         embedded = promised(lambda: self._embedder.embed(texts, self._deadline)) if texts else None
         counts = promised(lambda: self._embedder.count(counted, self._deadline)) if counted else None

@@ -15,8 +15,8 @@ from service.config import Limits
 from service.core.evaluator import Evaluator
 from service.core.outcome import Evaluation, Status
 from service.core.ports import Embedder, Judges
-from service.engine.batch import Batch, Item, ItemResult, JudgeCost
-from service.engine.consulting import Consulting
+from service.engine.batch import Batch, Item, ItemResult
+from service.engine.consulting import Consulting, asks_judge
 from service.engine.gathering import Gathering
 from service.engine.inquiring import SLICE_SECONDS, Place, inquiring
 from service.engine.lanes import Steps
@@ -35,6 +35,10 @@ class Outside(NamedTuple):
     embedder: Embedder
     judges: Judges
     trace: Mapping[str, str] = {}
+
+    def consulting(self, deadline: float, limits: Limits) -> Consulting:
+        """Who asks the judges for one request."""
+        return Consulting(self.judges, deadline, limits.judge_calls, self.trace)
 
 
 class _Entry(NamedTuple):
@@ -56,27 +60,20 @@ class Run:
         self._late = 0
         self._names = names
         self._limits = limits
-        self._consulting: Consulting | None = None
         self._tasks = Tasks(limits, cuts=batch.echo == "cut")
         self._shared = self._entries(names.shared)
 
-    def inquire(self, outside: Outside) -> Steps[None]:
+    def inquire(self, embedder: Embedder, consulting: Consulting) -> Steps[None]:
         """Make the judgements that need others, and meanwhile the rest, so that `results` finds them made."""
-        self._consulting = Consulting(outside.judges, self.deadline, self._limits.judge_calls, outside.trace)
         gathering = Gathering(
             self.batch.vectors,
-            outside.embedder,
-            self._consulting,
+            embedder,
+            consulting,
             self.deadline,
             self._limits.texts,
             self._judge_the_rest(),
         )
         return inquiring(self._places(inquiring=True), gathering, self.deadline)
-
-    @property
-    def costs(self) -> dict[str, JudgeCost]:
-        """What judges were asked, by their names."""
-        return dict(self._consulting.costs) if self._consulting else {}
 
     def results(self) -> Iterator[list[ItemResult]]:
         """The items' results in order, a few at a time.
@@ -192,7 +189,11 @@ class Run:
 def _key(task: Task, rule: Evaluator, item: Item, memo: dict[str, Any]) -> Any:
     """The data on which a judgement depends; what was sent for the rule by its id is part of it."""
     key = task.key(item, memo)
-    if not task.inquires or not (item.replies or item.grades):
+    if not task.inquires:
+        return key
+    if item.slot and asks_judge(rule):
+        key = key, item.slot
+    if not (item.replies or item.grades):
         return key
     name = str(rule.id)
     return key, msgspec.json.encode([item.replies.get(name), item.grades.get(name)])
