@@ -18,11 +18,12 @@ from service.engine.batch import Batch
 from service.engine.clustering import ClustersRequest, clustering
 from service.engine.comparing import SimilarityRequest, comparing
 from service.engine.embeddings import EmbeddingsRequest, embedding, models
-from service.engine.evaluating import Answered, evaluating, is_light
+from service.engine.evaluating import evaluating, is_light
 from service.engine.lanes import Lane, Steps, drain
 from service.engine.run import Outside
 from service.engine.trying import PathTrial, trying
 from service.engine.validating import refused, validating
+from service.engine.writing import Answered
 from service.metrics import Metrics
 from service.primitives.pointer import nearest
 from service.primitives.text import cut
@@ -76,13 +77,7 @@ class Handlers:
         """Items x evaluators."""
         async with self._bodies.json(call.exchange.headers, call.receive) as body:
             call.exchange.bytes_in = len(body)
-            answered = await self._evaluated(body, call)
-        summary, run = answered.summary, answered.run
-        by_type, items = run.summing.by_type(), run.summing.items.counts
-        self._metrics.batch(by_type, items, run.seconds(), summary.deduplicated)
-        call.exchange.facts = {"items": summary.items, "evaluations": summary.evaluations}
-        timing = f"run;dur={answered.seconds * 1000:.1f}".encode()
-        return Answer(200, answered.body, [*JSON, (b"server-timing", timing)])
+            return self._counted(await self._evaluated(body, call), call)
 
     async def validate(self, call: Call) -> Answer:
         """The same body, nothing run."""
@@ -165,6 +160,15 @@ class Handlers:
     async def docs(self, call: Call) -> Answer:  # noqa: ARG002
         """This API, for people."""
         return Answer(200, self._page, HTML)
+
+    def _counted(self, answered: Answered, call: Call) -> Answer:
+        """The answer, once it is counted what was evaluated for it."""
+        if (run := answered.run) is not None:
+            by_type, items = run.summing.by_type(), run.summing.items.counts
+            self._metrics.batch(by_type, items, run.seconds(), run.deduplicated)
+        call.exchange.facts = answered.facts
+        timing = f"run;dur={answered.seconds * 1000:.1f}".encode()
+        return Answer(200, answered.body, [*JSON, (b"server-timing", timing)])
 
     async def _evaluated(self, body: bytes, call: Call) -> Answered:
         if len(body) > DECODE_INLINE_BYTES:

@@ -4,31 +4,20 @@ from collections.abc import Iterable, Iterator
 from time import perf_counter
 from typing import Any
 
-from msgspec import Struct
-
 from service.config import Limits
 from service.core.assess import forget_documents
 from service.core.evaluator import HEAVY, Evaluator
 from service.core.outcome import Evaluation
 from service.engine.admission import admit
-from service.engine.batch import Batch, Summary
+from service.engine.batch import Batch
 from service.engine.lanes import Steps
 from service.engine.naming import Names
 from service.engine.run import Outside, Run
-from service.engine.writing import Writing, encode
+from service.engine.writing import Answered, Writing, encode
 
 INLINE_EVALUATIONS = 500
 INLINE_RULES = 10
 INLINE_WORK = 1_000_000
-
-
-class Answered(Struct):
-    """The answer's body, the summary in it, and the run it came from."""
-
-    body: bytes
-    summary: Summary
-    run: Run
-    seconds: float
 
 
 def is_light(batch: Batch, body: bytes) -> bool:
@@ -66,7 +55,8 @@ def evaluating(
     if replaced:
         summary.replaced_surrogates = replaced
     writing.append(b'],"summary":%b}' % encode(summary))
-    return Answered(writing.body(), summary, run, perf_counter() - arrived)
+    facts = {"items": summary.items, "evaluations": summary.evaluations}
+    return Answered(writing.body(), run, facts, perf_counter() - arrived)
 
 
 def echoed(evaluations: Iterable[Evaluation]) -> Iterator[Any]:

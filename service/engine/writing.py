@@ -4,11 +4,22 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from service.core.errors import TooLarge
+from service.engine.run import Run
 from service.primitives.sizes import exceeds
 
 encode = msgspec.json.Encoder().encode
+
+
+class Answered(Struct):
+    """An answer's body, the run that made it if there was one, what the log says of it, and how long it took."""
+
+    body: bytes
+    run: Run | None
+    facts: dict[str, int]
+    seconds: float
 
 
 class Writing:
