@@ -37,6 +37,12 @@ class Item(Case, kw_only=True, forbid_unknown_fields=True, gc=False):
         return ""
 
 
+class Sample(Item, kw_only=True):
+    """An item that is one of several samples of a case."""
+
+    slot: str = ""
+
+
 class Batch(Struct, kw_only=True, forbid_unknown_fields=True):
     """Items x evaluators."""
 
