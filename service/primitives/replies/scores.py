@@ -17,12 +17,16 @@ TOLERANCE = 1e-9
 MAX_SCORES = 1_000
 
 _NUMBER = r"[+\-−]?(?:[0-9]+(?:[.,][0-9]+)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?"
+# Not the end of a number: a digit of any script, or a sign that may be a point or group thousands in one.
+_END = r"(?!\w|[^\w\s/／⁄∕(\-–~±+]\d)"
+_GAP = r"[^\S\n]*"
+_OF = r"/|／|⁄|∕|(?:(?:points?|stars?|marks?)[ ])?out[ ]of\b|of\b|von\b|van\b|sur\b|de\b|di\b|su\b|av\b|af\b|из\b"
 _RATING = (
-    rf"(?P<number>{_NUMBER})(?!\w|[.,][0-9])"
-    rf"(?:[ \t]*(?P<percent>%)|[ \t]*\(?(?:/|\bout[ ]of\b|\bof\b)[ \t]*(?P<whole>{_NUMBER})(?![\w/]|[.,][0-9]))?"
+    rf"(?P<number>{_NUMBER}){_END}"
+    rf"(?:{_GAP}(?P<percent>[%％])|{_GAP}\(?(?:{_OF}){_GAP}(?P<whole>{_NUMBER})(?![/／⁄∕]){_END})?"
 )
 # A second number right behind the first makes a range, a date or thousands in groups of it.
-_SECOND = r"[ \t]*(?:[-–~±/]|\+/-|(?:to|or|and)\b)?[ \t]*[.,]?[0-9][0-9.,]*"
+_SECOND = rf"{_GAP}(?:[-–~±/／⁄∕]|\+/-|(?:to|or|and)\b)?{_GAP}[.,]?\d[\d.,]*"
 _MARKUP = r"[*_`\"' \t]*"
 _LABELLED = re.compile(
     rf"(?<![\w\"'])(?:score|rating)[*_` \t]*[:=]{_MARKUP}"
@@ -49,8 +53,15 @@ def read_score(given: Any, low: float, high: float) -> float:
             detail = f"The judge's reply has scores that differ: {first.shown} and {other.shown}."
             raise ReplyFault("judge_ambiguous", detail)
     if not -TOLERANCE <= first.share <= 1 + TOLERANCE:
-        raise ReplyFault("judge_out_of_range", f"{first.shown} is not within the scale of {low:g} to {high:g}.")
+        detail = f"{first.shown} is not within the scale of {plain(low)} to {plain(high)}."
+        raise ReplyFault("judge_out_of_range", detail)
     return min(max(first.share, 0.0), 1.0)
+
+
+def plain(bound: float) -> str:
+    """A bound of a scale in as few digits as name it: 1, 0.5, 1234567."""
+    short = f"{bound:g}"
+    return short if float(short) == bound else repr(bound).removesuffix(".0")
 
 
 class _Rating(NamedTuple):

@@ -1,5 +1,6 @@
 """A judge with a prompt of the caller's own."""
 
+from math import isinf
 from typing import Annotated, Any
 
 from msgspec import UNSET, Meta
@@ -11,7 +12,7 @@ from service.core.judging import Reply
 from service.primitives import RuleFault
 from service.primitives.fencing import fenced
 from service.primitives.jsontext import as_text
-from service.primitives.replies import ReplyFault, read_object, read_score
+from service.primitives.replies import ReplyFault, plain, read_object, read_score
 from service.scorers.judged.asking import Chatting, Reasoned, judged
 from service.scorers.judged.choosing import rationale, sentence
 from service.scorers.judged.material import unnamed
@@ -65,6 +66,8 @@ class Llm(Chatting, frozen=True, kw_only=True):
         parsed(self.prompt_template)
         if not self.scale[0] < self.scale[1]:
             raise RuleFault("invalid_params", "`scale` has to rise: the worst score first, then the best")
+        if isinf(self.scale[1] - self.scale[0]):
+            raise RuleFault("invalid_params", "`scale` is wider than the largest number there is: nothing lies between")
 
     def texts(self, value: Any, expected: Any, case: Case) -> Texts:
         parts = {"eval_output": unnamed(value), "eval_input": unnamed(case.input), "expectation": case.expected}
@@ -86,7 +89,7 @@ class Llm(Chatting, frozen=True, kw_only=True):
         fences = fenced({name: filling[name] for _, name in pairs if name is not None and filling.get(name)})
         filling |= fences.texts
         filled = "".join(text + ("" if name is None else filling.get(name, NOT_GIVEN)) for text, name in pairs)
-        low, high = (f"{bound:g}" for bound in self.scale)
+        low, high = map(plain, self.scale)
         task = _WORDING.task.replace("{low}", low).replace("{high}", high)
         score = said(f"Your rating, from {low} to {high}.", "number")
         reasoning = {"reasoning": said("What speaks for a high rating and what against, before you decide.")}
