@@ -9,8 +9,12 @@ from msgspec.structs import replace
 from service.core.judging import Grade, NoReply, Prompt, Reply
 from service.core.outcome import Status
 from service.core.ports import Reading
+from service.primitives import RuleFault
 
 T = TypeVar("T")
+
+MAX_PROMPT_CHARS = 20_000_000
+"""Characters of all questions that one judgement may ask at once, a text counted in each that shows it."""
 
 
 class Need(Struct, frozen=True):
@@ -21,6 +25,11 @@ class Need(Struct, frozen=True):
     prompts: tuple[Prompt, ...] = ()
     """Their keys are distinct within an evaluation, also across its steps."""
     grade: bool = False
+
+    @property
+    def chars(self) -> int:
+        """How long its prompts are."""
+        return sum(len(message.content) for prompt in self.prompts for message in prompt.messages)
 
 
 class Told(Struct, frozen=True):
@@ -51,6 +60,15 @@ class Ungraded(Exception):
 Judging = Generator[Need, Told, T]
 
 
+def refuse_long(chars: int) -> None:
+    """Nothing for so many characters of prompts; RuleFault where they are more than one judgement may have."""
+    if chars > MAX_PROMPT_CHARS:
+        told = (
+            f"The questions to the judge are over {MAX_PROMPT_CHARS:,} characters: shorten the texts, or ask less often"
+        )
+        raise RuleFault("limit_exceeded", told)
+
+
 def together(judgings: Collection[Judging[T]]) -> Judging[list[T]]:
     """Several judgements made side by side: what they need is asked for at once.
 
@@ -69,11 +87,15 @@ def _advanced(
 ) -> dict[int, tuple[Judging[T], Need]]:
     """Those that need more; the results of the others are put in their places."""
     waiting = {}
+    chars = 0
     for place, judging in judgings.items():
         try:
-            waiting[place] = judging, (next(judging) if told is None else judging.send(_own(told, place)))
+            need = next(judging) if told is None else judging.send(_own(told, place))
         except StopIteration as end:
             results[place] = end.value
+        else:
+            waiting[place] = judging, need
+            refuse_long(chars := chars + need.chars)
     return waiting
 
 

@@ -3,6 +3,8 @@
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future
+from hashlib import blake2b
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import msgspec
@@ -19,7 +21,7 @@ from service.primitives.jsontext import as_text
 from service.primitives.pointer import nearest
 from service.primitives.text import cut
 
-QUESTIONS_AT_ONCE = 64
+SLICE_SECONDS = 0.005
 
 CALLER = "caller"
 DEFAULT = "default"
@@ -54,6 +56,8 @@ class Consulting:
 
     def __init__(self, judges: Judges, deadline: float, most_calls: int, trace: Mapping[str, str]) -> None:
         self.costs: defaultdict[str, JudgeCost] = defaultdict(JudgeCost)
+        self.hands_out_prompts = False
+        """Whether the caller is told of any; they are not cut, so that an answer may be long."""
         self._judges = judges
         self._deadline = deadline
         self._calls_left = most_calls
@@ -62,9 +66,11 @@ class Consulting:
     def ways(self, questions: Sequence[Question]) -> Steps[list[Way]]:
         """How each question comes to an answer."""
         ways: list[Way] = []
+        pause_at = 0.0
         for question in questions:
-            if len(ways) % QUESTIONS_AT_ONCE == 0:
+            if perf_counter() > pause_at:
                 yield None
+                pause_at = perf_counter() + SLICE_SECONDS
             ways.append(self._way(question))
         return ways
 
@@ -80,6 +86,7 @@ class Consulting:
         if not question.prompts:
             return {}
         known = self._refusal(question) or given(question)
+        self.hands_out_prompts |= isinstance(known, Ungraded) and known.status == "pending"
         return [identity(prompt) for prompt in question.prompts] if known is None else known
 
     def _refusal(self, question: Question) -> Ungraded | RuleFault | None:
@@ -199,7 +206,7 @@ def judge_of(rule: Evaluator) -> str:
 
 def identity(prompt: Prompt) -> bytes:
     """Equal for prompts that are one question, whatever they are called."""
-    return _encode(replace(prompt, key=""))
+    return blake2b(_encode(replace(prompt, key="")), digest_size=16).digest()
 
 
 def unknown_judge(rule: Evaluator, known: Collection[str]) -> RuleFault | None:

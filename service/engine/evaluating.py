@@ -42,9 +42,10 @@ def evaluating(
     yield from run.inquire(outside.embedder, consulting)
     writing = Writing(limits.response_bytes, "send fewer items, or leave out `echo: full`")
     writing.append(b'{"results":[')
+    measured = batch.echo == "full" or consulting.hands_out_prompts
     for results in run.results():
-        for some in ([one] for one in results) if batch.echo == "full" else [results]:
-            if batch.echo == "full":
+        for some in ([one] for one in results) if measured else [results]:
+            if measured:
                 writing.refuse_large(echoed(some[0].evaluations))
             writing.add(some)
         yield None

@@ -1,10 +1,10 @@
 """The judgements of a batch that need others, made before the walk over its items."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from service.core.asking import Judging, Need, Told
+from service.core.asking import Judging, Need, Told, Ungraded
 from service.core.errors import Late, ModelUnavailable
 from service.core.evaluator import Evaluator
 from service.core.outcome import Evaluation
@@ -14,6 +14,9 @@ from service.engine.lanes import Steps
 from service.engine.tasks import Task
 
 SLICE_SECONDS = 0.005
+
+MAX_CHARS_IN_HAND = 50_000_000
+"""Characters of prompts beyond which no more judgements are begun until some of those in hand have ended."""
 
 GRACE_SECONDS = 0.5
 """How long what was told by the deadline, and hence just after it, is still made use of."""
@@ -63,6 +66,8 @@ class Inquiry:
         if isinstance(answer, ModelUnavailable):
             outcome = self._task.rule.ungraded("not_graded", "model_unavailable", answer.detail)
             self._task.keep(self._key, outcome)
+        elif isinstance(answer, Ungraded) and answer.reason == "reply":
+            self._task.seen[self._key] = self._task.failed(answer)  # a prompt that is cut is another prompt
         elif not isinstance(answer, Late):
             self._task.keep(self._key, self._task.failed(answer))
 
@@ -83,10 +88,16 @@ class Inquiry:
 def inquiring(places: Iterable[Place], gathering: Gathering, deadline: float) -> Steps[None]:
     """Make the judgement of each distinct (task, key) that needs others, as far as the deadline allows.
 
-    What all of them need next is asked for at once, until none needs more.
+    What those in hand need next is asked for at once, until none needs more. All are in hand together, unless their
+    prompts are so long that the memory would not hold them.
     """
-    inquiries = yield from _begun(places, deadline)
-    while inquiries:
+    waiting = _distinct(places, deadline)
+    inquiries: list[Inquiry] = []
+    while True:
+        if (chars := sum(inquiry.need.chars for inquiry in inquiries if inquiry.need)) < MAX_CHARS_IN_HAND:
+            inquiries += yield from _begun(waiting, MAX_CHARS_IN_HAND - chars)
+        if not inquiries:
+            return
         answers = yield from gathering.answers([inquiry.asker() for inquiry in inquiries])
         pause_at = perf_counter() + SLICE_SECONDS
         for inquiry, answer in zip(inquiries, answers, strict=True):
@@ -99,16 +110,32 @@ def inquiring(places: Iterable[Place], gathering: Gathering, deadline: float) ->
         inquiries = [inquiry for inquiry in inquiries if inquiry.need is not None]
 
 
-def _begun(places: Iterable[Place], deadline: float) -> Steps[list[Inquiry]]:
-    begun: dict[tuple[int, Any], Inquiry] = {}
+def _begun(waiting: Iterator[Inquiry | None], room: int) -> Steps[list[Inquiry]]:
+    """Those of the next that need something, until the room for characters of prompts is taken."""
+    begun: list[Inquiry] = []
     pause_at = perf_counter() + SLICE_SECONDS
-    for rule, item, task, key in places:
-        if (now := perf_counter()) > deadline:
-            break
-        if (id(task), key) not in begun:
-            begun[id(task), key] = inquiry = Inquiry(task, key, rule, item)
+    for inquiry in waiting:
+        if inquiry is not None:
             inquiry.begin()
-        if now > pause_at:
+            if inquiry.need is not None:
+                begun.append(inquiry)
+                room -= inquiry.need.chars
+        if room <= 0:
+            break
+        if perf_counter() > pause_at:
             yield None
             pause_at = perf_counter() + SLICE_SECONDS
-    return [inquiry for inquiry in begun.values() if inquiry.need is not None]
+    return begun
+
+
+def _distinct(places: Iterable[Place], deadline: float) -> Iterator[Inquiry | None]:
+    """An inquiry for each distinct (task, key), None where there is one already, as far as the deadline allows."""
+    known: set[tuple[int, Any]] = set()
+    for rule, item, task, key in places:
+        if perf_counter() > deadline:
+            return
+        if (id(task), key) in known:
+            yield None
+        else:
+            known.add((id(task), key))
+            yield Inquiry(task, key, rule, item)

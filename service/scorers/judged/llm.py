@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta
 
-from service.core.asking import Judging
+from service.core.asking import Judging, refuse_long
 from service.core.case import Case
 from service.core.evaluator import Example, NonEmpty
 from service.core.judging import Reply
@@ -88,13 +88,14 @@ class Llm(Chatting, frozen=True, kw_only=True):
         filling = {name: as_text(text) for name, text in texts.items()}
         fences = fenced({name: filling[name] for _, name in pairs if name is not None and filling.get(name)})
         filling |= fences.texts
-        filled = "".join(text + ("" if name is None else filling.get(name, NOT_GIVEN)) for text, name in pairs)
+        parts = [part for text, name in pairs for part in (text, filling.get(name, NOT_GIVEN) if name else "")]
+        refuse_long(sum(map(len, parts)))
         low, high = map(plain, self.scale)
         task = _WORDING.task.replace("{low}", low).replace("{high}", high)
         score = said(f"Your rating, from {low} to {high}.", "number")
         reasoning = {"reasoning": said("What speaks for a high rating and what against, before you decide.")}
         schema = shape(**(reasoning if self.use_cot else {}), score=score)
-        return asked(task, [filled], schema, fences)
+        return asked(task, ["".join(parts)], schema, fences)
 
 
 def _reasons(vote: Vote, reply: Reply) -> str:

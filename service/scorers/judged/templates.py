@@ -13,7 +13,7 @@ _BRACES = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 _DOUBLED = {"{{": "{", "}}": "}"}
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=8)
 def parsed(template: str) -> tuple[tuple[str, str | None], ...]:
     """A template as pairs of a text and the name that follows it, None after the last.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from service.core.asking import Judging, Need, Told, Ungraded
+from service.core.asking import Judging, Need, Told, Ungraded, refuse_long
 from service.core.assess import TOLERANCE
 from service.core.judging import NoReply, Prompt, Reply
 from service.primitives.replies import ReplyFault, read_object, refuse_stop
@@ -95,12 +95,14 @@ def abreast(votes: Sequence[Judging[Opinion]]) -> Judging[list[Opinion | Ungrade
     ends: dict[int, Opinion | Ungraded] = {}
     told: Told | None = None
     while True:
-        needs = []
+        needs: list[Need] = []
+        chars = 0
         for place, vote in enumerate(votes):
             if place in ends:
                 continue
             try:
                 needs.append(next(vote) if told is None else vote.send(told))
+                refuse_long(chars := chars + needs[-1].chars)
             except StopIteration as end:
                 ends[place] = end.value
             except Ungraded as fault:
