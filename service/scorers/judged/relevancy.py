@@ -11,14 +11,13 @@ from service.core.evaluator import Example, Source
 from service.primitives.jsontext import as_text
 from service.primitives.vectors import cosine, rescaled
 from service.scorers.judged.asking import Chatting, Reasoned, judged
-from service.scorers.judged.coverage import covered
+from service.scorers.judged.coverage import TooCostly, covered
 from service.scorers.judged.material import given, needed, needed_context, passages
 from service.scorers.judged.shapes import TEXT, VERDICT, listed, said, shape
 from service.scorers.judged.votes import Opinion, Vote
 from service.scorers.judged.wording import Texts, load
 from service.scorers.similarity import FLOOR
 
-MAX_SENTENCES = 1_000
 MAX_STRICTNESS = 20
 
 _SENTENCES = load("context_relevancy")
@@ -66,10 +65,11 @@ class ContextRelevancy(Chatting, frozen=True, rename={"from_": "from"}):
     def opinion(self, vote: Vote, texts: Texts) -> Judging[Opinion]:
         (answer,) = yield from vote.ask({vote.key("sentences"): _SENTENCES.question(texts, self._sentences())})
         sentences = [one["sentence"] for one in answer["sentences"]]
-        if len(sentences) > MAX_SENTENCES:
-            told = f"The judge lists {len(sentences):,} sentences; {MAX_SENTENCES:,} can be read"
-            raise Ungraded("not_graded", "judge_unparseable", told)
-        found = covered(sentences, texts["context"])
+        try:
+            found = covered(sentences, texts["context"])
+        except TooCostly:
+            told = f"The judge lists {len(sentences):,} sentences: too many to be looked up in a context of this length"
+            raise Ungraded("not_graded", "judge_unparseable", told) from None
         return Opinion(
             score=found.characters / found.total,
             told=f"{found.characters} of {found.total} characters of the context are to the point",
