@@ -6,6 +6,8 @@ ROUNDS_TO_FULL = 16
 """A judge that never complains gets back all of its calls in so many rounds."""
 LEAST_PAUSE = 0.1
 """How long nothing is sent, at least, after a round that was refused as a whole."""
+LONGEST_PAUSE = 600.0
+"""At most: no request lives longer, and a judge that asks for a year, by mistake perhaps, is tried again."""
 
 
 class Pace:
@@ -53,6 +55,6 @@ class Pace:
         gain = max(self._most / ROUNDS_TO_FULL, 1.0) if share < 0.5 else 0.0
         self._limit = min(max(self._limit * (1 - share / 2) + gain, 1.0), float(self._most))
         if share == 1:
-            self._resume = self._clock() + max(self._after, LEAST_PAUSE)
+            self._resume = self._clock() + min(max(self._after, LEAST_PAUSE), LONGEST_PAUSE)
         self._answers = self._refusals = 0
         self._after = 0.0

@@ -13,6 +13,9 @@ FORM_STATUSES = (400, 404, 422, 501)
 FILTERED = ("content_filter", "content_policy_violation", "responsibleaipolicyviolation")
 SPENT = ("insufficient_quota", "billing_hard_limit_reached")
 
+PAUSES = ("retry-after", "llm_provider-retry-after")
+"""Headers that ask for a pause; the second is how litellm's proxy hands on what its provider said."""
+
 PASSING = {
     408: "took too long to be asked (status 408)",
     425: "was asked too early (status 425)",
@@ -41,8 +44,9 @@ def fault_of(status: int, headers: Mapping[str, str], body: bytes) -> JudgeFault
         return None if _is_json(headers) else Passing("did not answer with JSON")
     if status == 429 and _code(body) in SPENT:
         return Down("has no quota left (status 429)")
-    if status in (429, 529) or (status == 503 and "retry-after" in headers):
-        return Throttled(f"is overloaded (status {status})", status, retry_after(headers.get("retry-after", "")))
+    pauses = [retry_after(headers[name]) for name in PAUSES if name in headers]
+    if status in (429, 529) or (status == 503 and pauses):
+        return Throttled(f"is overloaded (status {status})", status, max(pauses, default=0.0))
     if 300 <= status < 400:
         return Down(f"redirects to another address (status {status}), and nobody follows", status)
     if status in REFUSED:
