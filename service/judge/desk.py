@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 from msgspec import structs
 
@@ -70,8 +71,8 @@ class Desk:
         known = self._flights.get(digest)
         if known is not None and not known.is_dropped:
             self._counts.shared += 1
-            known.board(request.deadline)
-            return Seat(known, is_shared=True)
+            known.board(request)
+            return Seat(known, request, is_shared=True)
         return self._first(prompt, request, digest)
 
     def late(self, seat: Seat) -> NoReply:
@@ -102,10 +103,10 @@ class Desk:
             self._counts.count(fault.reason)
             return Seat(answer=self._told(fault))
         flight = self._flights[digest] = Flight(prompt, request)
-        flight.board(request.deadline)
+        flight.board(request)
         flight.task = asyncio.create_task(self._fly(flight, digest))
         flight.task.add_done_callback(lambda _: self._landed(flight, digest))
-        return Seat(flight)
+        return Seat(flight, request)
 
     def _landed(self, flight: Flight, digest: bytes) -> None:
         if self._flights.get(digest) is flight:
@@ -155,17 +156,27 @@ class Desk:
             await self._sleep(pause)
 
     async def _paid(self, flight: Flight) -> Reply:
-        """The reply of one try, on the request's account."""
+        """The reply of one try, on a request's account."""
         reserved = expected_tokens(flight.prompt)
-        self._budgets.reserve(flight.request, reserved)
+        payer = self._payer(flight, reserved)
         taken = 0
         try:
             async with self._breaker.watching():
                 reply = await self._sent(flight)
             taken = tokens_taken(flight.prompt, reply)
         finally:
-            self._budgets.settle(flight.request, reserved, taken)
+            self._budgets.settle(payer, reserved, taken)
         return reply
+
+    def _payer(self, flight: Flight, tokens: int) -> Request:
+        """The first of those who wait that has tokens left, now reserved. OverBudget where none has."""
+        *others, last = flight.aboard
+        for request in others:
+            with suppress(OverBudget):
+                self._budgets.reserve(request, tokens)
+                return request
+        self._budgets.reserve(last, tokens)
+        return last
 
     async def _sent(self, flight: Flight) -> Reply:
         self._counts.retries += flight.is_sent

@@ -13,29 +13,30 @@ class Flight:
 
     def __init__(self, prompt: Prompt, request: Request) -> None:
         self.prompt = prompt
+        self.aboard: list[Request] = []
+        """Who waits for it, and may pay for it."""
         self.request = request
-        """Who pays."""
+        """Whose turn it takes, and whose headers travel on."""
         self.deadline = request.deadline
         """When the last of those who wait gives up."""
         self.is_sent = False
         self.last_said: str | None = None
         """How it failed last: of the fault itself, frames would lead back here, and only the collector end that."""
         self.task: asyncio.Task[Reply | NoReply] | None = None
-        self._waiting = 0
 
     @property
     def is_dropped(self) -> bool:
         """Whether nobody waits for it any more."""
-        return self._waiting == 0
+        return not self.aboard
 
-    def board(self, deadline: float) -> None:
+    def board(self, request: Request) -> None:
         """Wait for it."""
-        self._waiting += 1
-        self.deadline = max(self.deadline, deadline)
+        self.aboard.append(request)
+        self.deadline = max(self.deadline, request.deadline)
 
-    def leave(self) -> None:
+    def leave(self, request: Request) -> None:
         """Wait no more."""
-        self._waiting -= 1
+        self.aboard.remove(request)
         if self.is_dropped and self.task is not None:
             self.task.cancel()
 
@@ -44,9 +45,15 @@ class Seat:
     """What one prompt of an ask waits for: a flight, its own or another's, or an answer that is there already."""
 
     def __init__(
-        self, flight: Flight | None = None, answer: Reply | NoReply | None = None, *, is_shared: bool = False
+        self,
+        flight: Flight | None = None,
+        request: Request | None = None,
+        *,
+        answer: Reply | NoReply | None = None,
+        is_shared: bool = False,
     ) -> None:
         self._flight = flight
+        self._request = request
         self._answer = answer
         self._is_shared = is_shared
 
@@ -73,5 +80,5 @@ class Seat:
 
     def leave(self) -> None:
         """Wait no more."""
-        if self._flight is not None:
-            self._flight.leave()
+        if self._flight is not None and self._request is not None:
+            self._flight.leave(self._request)
