@@ -57,7 +57,7 @@ class Endpoint:
         self._wires = _wires(settings)
         self._ladder = Ladder()
         secrets = [key or "", *(value for name, value in settings.headers.items() if _SECRET_NAME.search(name))]
-        self._secrets = [secret.encode() for secret in secrets if len(secret) >= SECRET_LENGTH]
+        self._secrets = [_spelled(secret) for secret in secrets if len(secret) >= SECRET_LENGTH]
         try:
             self._address = httpx.URL(settings.base_url if settings.kind == "http" else settings.base_url.rstrip("/"))
             self._lines = Lines(settings.proxy, perf_counter)
@@ -133,7 +133,7 @@ class Endpoint:
     def _veiled(self, body: bytes) -> bytes:
         """An answer in which no server gives a secret away."""
         for secret in self._secrets:
-            body = body.replace(secret, b"[hidden]")
+            body = secret.sub(b"[hidden]", body)
         return body
 
 
@@ -142,6 +142,13 @@ def travelling(trace: Mapping[str, str]) -> dict[str, str]:
     return {
         name: value for name, value in trace.items() if name.lower() in TRAVELLING and _TRACE_VALUE.fullmatch(value)
     }
+
+
+def _spelled(secret: str) -> re.Pattern[bytes]:
+    """A secret as JSON may spell it: `/` with a backslash before it or more, any sign by its code."""
+    first, *others = [(re.escape(sign), f"u(?i:{ord(sign):04x})") for sign in secret]
+    rest = "".join(rf"\\*+(?:{sign}|(?<=\\){code})" for sign, code in others)
+    return re.compile(rf"(?:{first[0]}|\\{first[1]}){rest}".encode())
 
 
 def _wires(settings: JudgeSettings) -> dict[Kind, Wire]:
