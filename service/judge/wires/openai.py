@@ -73,9 +73,16 @@ def bearer(key: str | None) -> dict[str, str]:
 
 
 def sampling(prompt: Prompt, settings: JudgeSettings) -> dict[str, Any]:
-    """The judge's own parameters, and the temperature if anybody names one."""
+    """The judge's own parameters; the temperature and the length of the reply if anybody names them.
+
+    A server that wants `max_completion_tokens` is told by a judge that has it among its parameters.
+    """
     temperature = settings.temperature if prompt.temperature is None else prompt.temperature
-    return dict(settings.params) | ({} if temperature is None else {"temperature": temperature})
+    own = dict(settings.params) | ({} if temperature is None else {"temperature": temperature})
+    if prompt.max_output_tokens is None:
+        return own
+    length = "max_completion_tokens" if "max_completion_tokens" in own else "max_tokens"
+    return own | {length: prompt.max_output_tokens}
 
 
 def is_closed(schema: Any) -> bool:

@@ -6,17 +6,23 @@ import msgspec
 
 from service.judge.faults import Passing
 from service.primitives.jsontext import NotJson, decode, mend_surrogates
+from service.primitives.replies import contradicts_itself
 
 NO_JSON = "answered with what cannot be read as JSON"
+CONTRADICTION = "answered with JSON that has a key twice, with different values"
 ERROR_INSTEAD = "answered with an error in place of a reply"
 
 
 def value_of(body: bytes) -> Any:
-    """The JSON value of a body. Passing where it is none."""
+    """The JSON value of a body. Passing where it is none, or where an object says two things under one key."""
     try:
-        return decode(mend_surrogates(body.decode())[0])
+        text = mend_surrogates(body.decode())[0]
+        value = decode(text)
     except (UnicodeDecodeError, NotJson):
         raise Passing(NO_JSON) from None
+    if contradicts_itself(text):
+        raise Passing(CONTRADICTION)
+    return value
 
 
 def reply_object(body: bytes) -> dict[str, Any]:
@@ -30,11 +36,13 @@ def reply_object(body: bytes) -> dict[str, Any]:
 
 
 def fields_of(value: Any) -> dict[str, Any] | None:
-    """The object that a value is, or whose JSON text it is."""
+    """The object that a value is, or whose JSON text it is; None where the text says two things under one key."""
     if isinstance(value, str):
         try:
-            value = decode(value)
+            text, value = value, decode(value)
         except NotJson:
+            return None
+        if contradicts_itself(text):
             return None
     return value if isinstance(value, dict) else None
 

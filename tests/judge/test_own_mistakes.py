@@ -1,0 +1,93 @@
+"""What servers say wrongly, twice or too loudly, and what one request must not do to another."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import pytest
+
+from service.core.judging import NoReply, Reply
+from service.judge.endpoint import _spelled
+from service.judge.pace import LONGEST_PAUSE, Pace
+from tests.embedding.serving import Told
+from tests.judge.conftest import Make, answers, prompt, soon
+from tests.judge.serving import JSON, JudgeServer, called, chat, spoken, told
+
+TWICE = '{"choice": "A", "choice": "B", "reasons": "odd"}'
+
+
+@pytest.mark.parametrize("said", [chat({"content": TWICE}), chat(called(TWICE))], ids=["structured", "tool"])
+def test_two_verdicts_under_one_key_are_left_to_the_reader(said: Any, make: Make, server: JudgeServer) -> None:
+    server.scripts["odd"] = [told(said)]
+    (reply,) = answers(make(), prompt("odd"))
+    assert (reply.fields, reply.text) == (None, TWICE)
+
+
+def test_a_scorer_that_contradicts_itself_is_read_as_text(make: Make, server: JudgeServer) -> None:
+    server.scripts["odd"] = [told(TWICE.encode())]
+    (reply,) = answers(make(kind="http"), prompt("odd"))
+    assert (reply.fields, reply.text) == (None, TWICE)
+
+
+def test_an_envelope_that_contradicts_itself_is_no_answer(make: Make, server: JudgeServer) -> None:
+    envelope = json.dumps(spoken({"type": "text", "text": '{"choice": "A"}'}))
+    server.scripts["odd"] = [told(envelope.replace("{", '{"model": "x", ', 1).encode())]
+    (reply,) = answers(make(kind="anthropic"), prompt("odd"))
+    assert isinstance(reply, Reply)
+    assert reply.fields["reasons"].startswith("odd")  # the second call, that is
+    assert len(server.asked) == 2
+
+
+SPELLINGS = ["sk/one+two/three", r"sk\/one+two\/three", r"sk\\/one+two\\/three", r"sk\u002fone\u002Btwo\/three"]
+
+
+@pytest.mark.parametrize("spelled", SPELLINGS)
+def test_a_secret_is_found_however_json_spells_it(spelled: str) -> None:
+    assert _spelled("sk/one+two/three").sub(b"", f'"is {spelled}!"'.encode()) == b'"is !"'
+
+
+def test_looking_for_secrets_takes_no_time() -> None:
+    assert not _spelled("sk/one+two/three").search(b"\\" * 1_000_000 + b"s" + b"\\" * 1_000_000)
+
+
+def test_no_judge_is_silenced_for_good() -> None:
+    now = [0.0]
+    pace = Pace(2, lambda: now[0])
+    for _ in range(2):
+        pace.refused(999_999_999)
+    assert pace.pause == LONGEST_PAUSE
+    now[0] = LONGEST_PAUSE
+    assert pace.pause == 0
+
+
+HOPELESS = [
+    {"retry-after": "999999999"},
+    {"retry-after": format_datetime(datetime.now(UTC) + timedelta(days=4_000), usegmt=True)},
+    {"llm_provider-retry-after": "900"},
+]
+HARMLESS = [{"retry-after": text} for text in ("-5", "soon", "", "1e9", "1, 2", "Thu, 01 Jan 1970 00:00:00 GMT")]
+
+
+@pytest.mark.parametrize("headers", [*HOPELESS, *HARMLESS])
+def test_what_a_judge_asks_for(headers: dict[str, str], make: Make, server: JudgeServer, naps: list[float]) -> None:
+    server.scripts["odd"] = [Told(429, b"{}", JSON | headers)]
+    (reply,) = answers(make(max_concurrency=1), prompt("odd"))
+    assert isinstance(reply, NoReply) == (headers in HOPELESS)
+    assert max(naps) < 10
+
+
+def test_who_cannot_pay_takes_nobody_down(make: Make, server: JudgeServer) -> None:
+    server.scripts["busy"] = [Told(hold=True)]
+    proxy = make(max_concurrency=1, max_tokens=760)
+    words = "long " * 600
+    poor, rich = {"x-request-id": "poor"}, {"x-request-id": "rich"}
+    deadline = soon()
+    busy = proxy.ask("default", [prompt("busy")], deadline, poor)
+    assert server.arrived.wait(60)
+    first = proxy.ask("default", [prompt(words)], deadline, poor)
+    second = proxy.ask("default", [prompt(words)], deadline, rich)
+    assert answers(proxy) == []
+    server.released.set()
+    assert all(isinstance(one.result(60)[0], Reply) for one in (busy, first, second))
+    assert proxy.figures["default"].shared == 1
