@@ -72,10 +72,11 @@ class AnswerCorrectness(Chatting, frozen=True):
             told = yield Need(vectors=tuple(dict.fromkeys([one, other])))
             similarity = rescaled(cosine(told.vectors[one], told.vectors[other]), FLOOR)
             evidence |= {"similarity": similarity, "embedding_model": told.model}
-        weighted = self.factuality_weight * factuality + self.answer_similarity_weight * similarity
+        most = max(self.factuality_weight, self.answer_similarity_weight)
+        shares = self.factuality_weight / most, self.answer_similarity_weight / most
         counts = f"{right} claims right, {wrong} wrong, {missing} missing (F1 {factuality:.4g})"
         return Opinion(
-            score=weighted / (self.factuality_weight + self.answer_similarity_weight),
+            score=(shares[0] * factuality + shares[1] * similarity) / (shares[0] + shares[1]),
             told=counts + (f", similarity {similarity:.4g}" if self.answer_similarity_weight else ""),
             evidence=evidence,
         )

@@ -1,11 +1,13 @@
 """Whether an answer keeps to its context."""
 
+from collections import defaultdict, deque
 from typing import Any
 
 from service.core.asking import Judging, Ungraded
 from service.core.case import Case
 from service.core.evaluator import Example
 from service.primitives.jsontext import render
+from service.primitives.text import cut, quote
 from service.scorers.judged.asking import Chatting, Reasoned, judged
 from service.scorers.judged.material import needed_context
 from service.scorers.judged.shapes import TEXT, VERDICT, listed, said, shape
@@ -77,9 +79,11 @@ class Faithfulness(Chatting, frozen=True):
         if len(verdicts) != len(statements):
             told = f"The judge gave {len(verdicts)} verdicts on {len(statements)} statements"
             raise Ungraded("not_graded", "judge_incomplete", told)
-        pairs = zip(statements, _in_order(verdicts, statements), strict=True)
-        checked = [{**verdict, "statement": text} for text, verdict in pairs]
-        supported = sum(verdict["verdict"] for verdict in verdicts)
+        checked = [
+            {**verdict, "statement": text}
+            for text, verdict in zip(statements, _in_order(verdicts, statements), strict=True)
+        ]
+        supported = sum(verdict["verdict"] for verdict in checked)
         return Opinion(
             score=supported / len(statements),
             told=f"the context bears out {supported} of {len(statements)} statements",
@@ -92,7 +96,19 @@ class Faithfulness(Chatting, frozen=True):
 
 
 def _in_order(verdicts: list[dict[str, Any]], statements: list[str]) -> list[dict[str, Any]]:
-    """The verdicts in the order of the statements, where each repeats its own; else as they came."""
-    by_statement = {str(verdict.get("statement", "")).strip(): verdict for verdict in verdicts}
+    """The verdicts in the order of the statements: by what they repeat where each is repeated, else as they came.
+
+    Ungraded where one repeats the statement of another's place: then some statement has two, and another none.
+    """
     wanted = [text.strip() for text in statements]
-    return [by_statement[text] for text in wanted] if by_statement.keys() == set(wanted) else verdicts
+    repeated = [str(verdict.get("statement", "")).strip() for verdict in verdicts]
+    if sorted(repeated) == sorted(wanted):
+        by_statement: defaultdict[str, deque[dict[str, Any]]] = defaultdict(deque)
+        for text, verdict in zip(repeated, verdicts, strict=True):
+            by_statement[text].append(verdict)
+        return [by_statement[text].popleft() for text in wanted]
+    for own, said in zip(wanted, repeated, strict=True):
+        if said != own and said in wanted:
+            told = f"The judge repeats {quote(cut(said, 100))} in the place of another statement"
+            raise Ungraded("not_graded", "judge_incomplete", told)
+    return verdicts

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from service.core.judging import NoReply
 from service.scorers.judged.coverage import covered
-from tests.scorers.judged.driving import judged
+from tests.scorers.judged.driving import Seen, judged
 
 FAITH = {"type": "faithfulness"}
 CONTEXT = {"type": "context_relevancy"}
@@ -255,3 +255,23 @@ def test_reasons_are_asked_for_unless_they_are_not_wanted() -> None:
     assert list(item["properties"]) == item["required"] == ["statement", "verdict"]
     got = judged(CONTEXT | {"use_cot": False}, [sentences("c")], **RAG)
     assert list(got.prompts[0].schema["properties"]["sentences"]["items"]["properties"]) == ["sentence"]
+
+
+def test_a_statement_without_a_verdict_of_its_own_is_none() -> None:
+    def checked(*pairs: tuple[str, int]) -> Seen:
+        found = [{"statement": text, "reason": "", "verdict": verdict} for text, verdict in pairs]
+        return judged(
+            FAITH, {"statements": {"statements": ["a", "b", "a"]}, "verdicts": {"faithfulness": found}}, **RAG
+        )
+
+    assert checked(("a", 1), ("a", 0), ("a", 1)).verdict == ("not_graded", None, "judge_incomplete")
+    other_order = checked(("b", 0), ("a", 1), ("a", 0))
+    assert [one["verdict"] for one in other_order.details["statements"]] == [1, 0, 0]
+    assert checked(("A!", 1), ("B!", 0), ("a", 1)).outcome.score == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("weight", [5e-324, 1e-300, 1.0, 1e6])
+def test_weights_of_any_size_weigh_alike(weight: float) -> None:
+    rule = CORRECT | {"factuality_weight": weight, "answer_similarity_weight": 0, "expected": "e"}
+    got = judged(rule, {"classes": {"TP": ["a", "b"], "FP": ["c"], "FN": []}}, **RAG)
+    assert got.outcome.score == pytest.approx(0.8)
