@@ -107,8 +107,8 @@ def _in_order(verdicts: list[dict[str, Any]], statements: list[str]) -> list[dic
         for text, verdict in zip(repeated, verdicts, strict=True):
             by_statement[text].append(verdict)
         return [by_statement[text].popleft() for text in wanted]
-    for own, said in zip(wanted, repeated, strict=True):
-        if said != own and said in wanted:
-            told = f"The judge repeats {quote(cut(said, 100))} in the place of another statement"
+    for own, repeats in zip(wanted, repeated, strict=True):
+        if repeats != own and repeats in wanted:
+            told = f"The judge repeats {quote(cut(repeats, 100))} in the place of another statement"
             raise Ungraded("not_graded", "judge_incomplete", told)
     return verdicts
