@@ -9,6 +9,9 @@ from service.api.problems import KINDS, Problem
 from service.api.routes import ROUTES, Route
 from service.catalogue import EVALUATORS, type_name
 from service.core.errors import ServiceError, Unauthorized, UnknownHost
+from service.engine.batch import Batch
+from service.engine.clustering import ClustersRequest
+from service.engine.embeddings import EmbeddingsRequest
 from service.engine.validating import Validation
 
 EVERYWHERE: tuple[type[ServiceError], ...] = (Unauthorized, UnknownHost)
@@ -17,6 +20,8 @@ ANY_BATCH = {
     "description": "Meant to be a Batch, as in /v1/evaluations; of any other JSON the answer says what is wrong."
 }
 
+TOLD = (Batch, EmbeddingsRequest, ClustersRequest)
+"""Bodies of which more is told than their types say."""
 TEXTS = [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]
 
 DESCRIPTION = """\
@@ -31,9 +36,11 @@ def document() -> dict[str, Any]:
     types = [kind for route in ROUTES for kind in (route.request, route.response) if kind is not None]
     schemas, components = msgspec.json.schema_components([*types, Problem], ref_template="#/components/schemas/{name}")
     by_type = dict(zip([*map(id, types), id(Problem)], schemas, strict=True))
-    _describe_batch(components["Batch"])
-    components["EmbeddingsRequest"]["properties"]["input"] |= {"anyOf": TEXTS}
-    components["ClustersRequest"]["oneOf"] = [{"required": ["texts"]}, {"required": ["embeddings"]}]
+    # A class of ours has another name here where a package brings one of the same name.
+    own = {kind: components[by_type[id(kind)]["$ref"].rpartition("/")[2]] for kind in TOLD}
+    _describe_batch(own[Batch])
+    own[EmbeddingsRequest]["properties"]["input"] |= {"anyOf": TEXTS}
+    own[ClustersRequest]["oneOf"] = [{"required": ["texts"]}, {"required": ["embeddings"]}]
     return {
         "openapi": "3.1.0",
         "jsonSchemaDialect": "https://json-schema.org/draft/2020-12/schema",
@@ -65,7 +72,7 @@ def _operation(route: Route, schemas: dict[int, Any]) -> dict[str, Any]:
     operation: dict[str, Any] = {
         "operationId": route.handler.__name__,
         "summary": route.summary,
-        "responses": {"200": answer} | _problems(route),
+        "responses": {"200": answer} | _problems(route, schemas[id(Problem)]),
     }
     if route.request is not None:
         schema = ANY_BATCH if route.response is Validation else schemas[id(route.request)]
@@ -78,8 +85,7 @@ def _operation(route: Route, schemas: dict[int, Any]) -> dict[str, Any]:
     return operation
 
 
-def _problems(route: Route) -> dict[str, Any]:
-    schema = {"$ref": "#/components/schemas/Problem"}
+def _problems(route: Route, schema: Any) -> dict[str, Any]:
     kinds = sorted({*route.problems, *EVERYWHERE}, key=lambda kind: KINDS[kind].status)
     return {
         str(KINDS[kind].status): {
