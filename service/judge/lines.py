@@ -27,12 +27,17 @@ class Lines:
 
     @asynccontextmanager
     async def free(self) -> AsyncIterator[httpx.AsyncHTTPTransport]:
-        """The one used last of those that are free, or a new one, as long as the block lasts."""
+        """The one used last of those that are free, or a new one, as long as the block lasts.
+
+        It is dropped where the block fails: a call that was cancelled can leave a line that waits for ever.
+        """
         line = self._idle.pop()[0] if self._idle else self._new()
         try:
             yield line
-        finally:
-            self._idle.append((line, self._clock()))
+        except BaseException:
+            await line.aclose()
+            raise
+        self._idle.append((line, self._clock()))
         await self._close_before(self._clock() - IDLE_SECONDS)
 
     async def close(self) -> None:

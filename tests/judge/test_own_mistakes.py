@@ -1,14 +1,18 @@
 """What servers say wrongly, twice or too loudly, and what one request must not do to another."""
 
+import asyncio
 import json
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from time import perf_counter
 from typing import Any
 
 import pytest
 
 from service.core.judging import NoReply, Reply
 from service.judge.endpoint import _spelled
+from service.judge.lines import Lines
 from service.judge.pace import LONGEST_PAUSE, Pace
 from tests.embedding.serving import Told
 from tests.judge.conftest import Make, answers, prompt, soon
@@ -91,3 +95,32 @@ def test_who_cannot_pay_takes_nobody_down(make: Make, server: JudgeServer) -> No
     server.released.set()
     assert all(isinstance(one.result(60)[0], Reply) for one in (busy, first, second))
     assert proxy.figures["default"].shared == 1
+
+
+@pytest.mark.parametrize("failure", [asyncio.CancelledError, RuntimeError])
+def test_a_line_is_kept_only_while_all_goes_well(failure: type[BaseException]) -> None:
+    async def used() -> None:
+        lines = Lines(None, perf_counter)
+        with suppress(failure):
+            async with lines.free() as first:
+                raise failure
+        async with lines.free() as second:
+            assert second is not first
+        async with lines.free() as third:
+            assert third is second
+        await lines.close()
+
+    asyncio.run(used())
+
+
+def test_callers_that_go_away_leave_a_judge_as_it_was(make: Make, server: JudgeServer) -> None:
+    proxy = make(max_concurrency=4, timeout_s=2.0)
+    for turn in range(200):
+        going = proxy.ask("default", [prompt(f"{turn} {number}") for number in range(4)], soon(), {})
+        if turn % 4:
+            answers(proxy, deadline=soon())
+        else:
+            assert going.result(60)
+        going.cancel()
+    assert all(isinstance(reply, Reply) for reply in answers(proxy, *(prompt(f"after {n}") for n in range(8))))
+    assert proxy.figures["default"].calls.get("judge_unavailable", 0) == 0
