@@ -124,3 +124,25 @@ def test_callers_that_go_away_leave_a_judge_as_it_was(make: Make, server: JudgeS
         going.cancel()
     assert all(isinstance(reply, Reply) for reply in answers(proxy, *(prompt(f"after {n}") for n in range(8))))
     assert proxy.figures["default"].calls.get("judge_unavailable", 0) == 0
+
+
+STOPS = {
+    "LENGTH": "truncated",
+    "max_tokens": "truncated",
+    "SAFETY": "filtered",
+    "eos": "complete",
+    "tool_calls": "complete",
+}
+
+
+@pytest.mark.parametrize(("finish", "stop"), STOPS.items())
+def test_how_servers_say_that_a_reply_ended(finish: str, stop: str, make: Make, server: JudgeServer) -> None:
+    server.scripts["odd"] = [told(chat({"content": "Score: 1"}, finish))]
+    (reply,) = answers(make(), prompt("odd"))
+    assert reply.stop == stop
+
+
+def test_a_reply_that_was_broken_off_is_asked_for_again(make: Make, server: JudgeServer) -> None:
+    server.scripts["odd"] = [told(chat({"content": "Score: 1"}, "abort"))]
+    (reply,) = answers(make(), prompt("odd"))
+    assert reply.fields["choice"] == "A"

@@ -19,7 +19,17 @@ from service.judge.wires.reading import (
 )
 
 NAME = "reply"
-STOPS: dict[Any, Stop] = {"length": "truncated", "content_filter": "filtered"}
+STOPS: dict[str, Stop] = {
+    "length": "truncated",
+    "max_tokens": "truncated",
+    "model_length": "truncated",
+    "content_filter": "filtered",
+    "safety": "filtered",
+    "refusal": "refused",
+}
+"""In lower case; the first of each kind are the protocol's, the others are those of servers that hand on their own."""
+BROKEN_OFF = ("abort", "error", "network_error", "cancelled")
+"""What servers say where a reply ended for no reason of the model's."""
 
 
 class OpenAI:
@@ -54,7 +64,10 @@ class OpenAI:
             raise Passing("answered without a choice")
         message = object_at(choices[0], "message")
         refusal = text_at(message, "refusal")
-        stop = STOPS.get(text_at(choices[0], "finish_reason"), "complete")
+        finish = (text_at(choices[0], "finish_reason") or "").lower()
+        if finish in BROKEN_OFF:
+            raise Passing("broke its reply off")
+        stop = STOPS.get(finish, "complete")
         text, fields = _said(message, form)
         usage = object_at(answer, "usage")
         return Reply(
