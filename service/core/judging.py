@@ -50,6 +50,8 @@ class NoReply(Struct, frozen=True):
 
     reason: Literal["judge_unavailable", "deadline_exceeded", "budget_exceeded"]
     detail: str
+    is_sent: bool = False
+    """Whether the judge was sent the question all the same."""
 
 
 class Grade(Struct, frozen=True, forbid_unknown_fields=True):

@@ -112,7 +112,7 @@ class Consulting:
         """Add what a judge was asked to the costs."""
         cost = self.costs[judge]
         for one in found:
-            cost.calls += isinstance(one, Reply) or one.reason == "judge_unavailable"
+            cost.calls += isinstance(one, Reply) or one.is_sent
             if isinstance(one, Reply):
                 cost.input_tokens += one.input_tokens
                 cost.output_tokens += one.output_tokens

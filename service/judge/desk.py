@@ -78,11 +78,11 @@ class Desk:
     def late(self, seat: Seat) -> NoReply:
         """What to say where nothing came of a seat in time."""
         flight = seat.flight
-        said = "was not asked before the deadline"
-        if flight is not None and flight.is_sent:
-            said = "had not answered when the deadline passed"
-            said += f"; tried before, it {flight.last_said}" if flight.last_said else ""
-        return NoReply("deadline_exceeded", f"The judge {self._name} {said}")
+        if flight is None or not flight.is_sent:
+            return NoReply("deadline_exceeded", f"The judge {self._name} was not asked before the deadline")
+        said = "had not answered when the deadline passed"
+        said += f"; tried before, it {flight.last_said}" if flight.last_said else ""
+        return NoReply("deadline_exceeded", f"The judge {self._name} {said}", is_sent=True)
 
     async def close(self) -> None:
         """Drop every flight and every connection."""
@@ -120,7 +120,7 @@ class Desk:
             reply = await retried(self._throttled, self._with_slot, flight)
         except JudgeFault as fault:
             self._counts.count(fault.reason)
-            return self._told(fault)
+            return structs.replace(self._told(fault), is_sent=flight.is_sent)
         except Exception as fault:
             # Its text may hold a prompt or a key.
             log.error("the judge %s could not be asked: %s", self._name, type(fault).__name__)

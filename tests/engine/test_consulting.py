@@ -202,3 +202,11 @@ def test_verdicts_in_another_order_stand_beside_their_own_statements() -> None:
     replies = [STATEMENTS, {"faithfulness": verdicts}]
     got = only(results({"items": [CASE | {"replies": {"true": replies}}], "evaluators": [FAITHFUL]}))
     assert {row["statement"]: row["verdict"] for row in got["details"]["statements"]} == {one: 1, other: 0}
+
+
+@pytest.mark.parametrize("is_sent", [True, False])
+@pytest.mark.parametrize("reason", ["judge_unavailable", "deadline_exceeded", "budget_exceeded"])
+def test_calls_are_questions_that_were_sent(reason: Any, is_sent: bool) -> None:
+    judges = Scripted(lambda _: NoReply(reason, "It is out.", is_sent=is_sent))
+    answer = results({"items": [ITEM], "evaluators": [FACTS]}, judges=judges)
+    assert answer["summary"]["judge"]["default"]["calls"] == is_sent

@@ -202,7 +202,7 @@ def test_silence_ends_with_the_time_of_a_call(
     server.scripts["odd"] = [silent(server) for _ in range(TRIES)]
     good, odd = answers(make(timeout_s=0.5), prompt("good"), prompt("odd"))
     assert good.fields["reasons"] == "good"
-    assert odd == NoReply("judge_unavailable", "The judge default did not answer in time")
+    assert odd == NoReply("judge_unavailable", "The judge default did not answer in time", is_sent=True)
     assert len(server.calls("odd")) == TRIES
 
 
@@ -213,13 +213,15 @@ def test_silence_ends_with_the_deadline(silent: Callable[[JudgeServer], Told], m
     server.scripts["odd"] = [silent(server)]
     good, odd = answers(proxy, prompt("good"), prompt("odd"), deadline=soon(2))
     assert good.fields["reasons"] == "good"
-    assert odd == NoReply("deadline_exceeded", "The judge default had not answered when the deadline passed")
+    assert odd == NoReply(
+        "deadline_exceeded", "The judge default had not answered when the deadline passed", is_sent=True
+    )
     assert len(server.calls("odd")) == 1
 
 
 def test_nobody_is_there(make: Make, naps: list[float], caplog: pytest.LogCaptureFixture) -> None:
     (odd,) = answers(make(base_url=nobody()), prompt("odd"))
-    assert odd == NoReply("judge_unavailable", "The judge default cannot be reached")
+    assert odd == NoReply("judge_unavailable", "The judge default cannot be reached", is_sent=True)
     assert len(naps) == TRIES - 1
 
 
