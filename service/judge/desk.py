@@ -19,6 +19,7 @@ from service.judge.kept import Kept, identity
 from service.judge.pace import Pace
 from service.judge.retrying import retried, until_deadline, up_to_tries
 from service.judge.settings import JudgeSettings
+from service.primitives.replies import ReplyFault, read_object
 
 log = logging.getLogger("scorewright.judge")
 
@@ -41,7 +42,8 @@ class Desk:
         self._gate = Gate(lambda: self._pace.limit)
         self._breaker = Breaker(name, clock)
         self._budgets = Budgets(settings.max_calls, settings.max_tokens, clock)
-        self._kept = Kept() if settings.cache else Kept(capacity=0)
+        self._keeps = settings.cache
+        self._kept = Kept()
         self._flights: dict[bytes, Flight] = {}
         self._failing = up_to_tries(clock, sleep)
         self._throttled = until_deadline(clock, sleep)
@@ -127,7 +129,8 @@ class Desk:
             self._counts.count("judge_unavailable")
             return self.unavailable("could not be asked, by a fault of the service")
         self._counts.count(reply.stop)
-        self._kept.put(digest, reply)
+        if self._keeps and _fits(flight.prompt, reply):
+            self._kept.put(digest, reply)
         return reply
 
     async def _with_slot(self, flight: Flight) -> Reply:
@@ -203,3 +206,14 @@ class Desk:
 
     def _told(self, fault: JudgeFault) -> NoReply:
         return NoReply(fault.reason, f"The judge {self._name} {fault.said}")
+
+
+def _fits(prompt: Prompt, reply: Reply) -> bool:
+    """Whether a reply has the shape that was asked for; kept, one that has not would be given for ever."""
+    if not prompt.schema:
+        return True
+    try:
+        read_object(reply.text, reply.fields, prompt.schema)
+    except ReplyFault:
+        return False
+    return True

@@ -146,3 +146,13 @@ def test_a_reply_that_was_broken_off_is_asked_for_again(make: Make, server: Judg
     server.scripts["odd"] = [told(chat({"content": "Score: 1"}, "abort"))]
     (reply,) = answers(make(), prompt("odd"))
     assert reply.fields["choice"] == "A"
+
+
+def test_only_a_reply_of_the_shape_asked_for_is_kept(make: Make, server: JudgeServer) -> None:
+    proxy = make(cache=True)
+    server.scripts["odd"] = [told(chat({"content": '{"choice": "Z"}'})), told(chat({"content": "Well."}))]
+    said = [answers(proxy, prompt("odd"))[0].fields for _ in range(4)]
+    assert said[:2] == [{"choice": "Z"}, None]
+    assert said[2] == said[3]
+    assert len(server.asked) == 3
+    assert proxy.figures["default"].cache_hits == 1
