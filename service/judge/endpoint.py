@@ -29,6 +29,7 @@ HEADERS = {
     "User-Agent": "scorewright",
 }
 LATE = "did not answer in time"
+NO_MODERATION = "has no moderation; a judge of kind openai may have"
 TRAVELLING = ("traceparent", "tracestate", "x-request-id")
 """Headers of the caller that go on to judges."""
 SECRET_LENGTH = 12
@@ -72,7 +73,7 @@ class Endpoint:
         """
         wire = self._wires.get(prompt.kind)
         if wire is None:
-            raise Refused("has no moderation; a judge of kind openai may have")
+            raise Refused(NO_MODERATION)
         forms = self._ladder.rest(wire.forms(prompt))
         for form in forms[:-1]:
             answer = await self._call(wire, prompt, form, trace)
@@ -88,6 +89,8 @@ class Endpoint:
         if is_filtered(answer.status, answer.body):
             return Reply(stop="filtered")
         fault = fault_of(answer.status, answer.headers, answer.body)
+        if fault is not None and answer.status == 404 and prompt.kind == "moderation":
+            raise Refused(NO_MODERATION, answer.status)  # which says nothing about its chat
         if fault is not None:
             raise fault
         reply = wire.reply(answer.body, form)

@@ -156,3 +156,16 @@ def test_only_a_reply_of_the_shape_asked_for_is_kept(make: Make, server: JudgeSe
     assert said[2] == said[3]
     assert len(server.asked) == 3
     assert proxy.figures["default"].cache_hits == 1
+
+
+def test_a_server_without_moderation_is_asked_other_things_still(make: Make, server: JudgeServer) -> None:
+    now = [0.0]
+    proxy = make(clock=lambda: now[0])
+    server.scripts["odd"] = [told({}, 404)] * 10
+    for turn in range(10):
+        now[0] = float(turn)
+        (reply,) = answers(proxy, prompt(f"odd {turn}", kind="moderation", schema={}), deadline=1e9)
+        assert isinstance(reply, NoReply)
+        assert "has no moderation" in reply.detail
+    assert proxy.figures["default"].breaker == "closed"
+    assert isinstance(answers(proxy, prompt("fine"), deadline=1e9)[0], Reply)
