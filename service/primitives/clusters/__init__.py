@@ -6,10 +6,11 @@ and returns its result.
 
 from service.primitives.clusters.agglomerative import agglomerate
 from service.primitives.clusters.clustering import MAX_CURVE, MAX_VECTORS, Clustering, Linkage, cluster
-from service.primitives.clusters.cosines import TOLERANCE, Steps, cosine_matrix, threshold, unit_rows
+from service.primitives.clusters.cosines import TOLERANCE, cosine_matrix, threshold, unit_rows
 from service.primitives.clusters.shape import Cluster, shapes
 from service.primitives.clusters.single import components, spanning_tree
 from service.primitives.clusters.tree import Point, Tree, curve, cut
+from service.primitives.steps import Steps
 
 __all__ = [
     "MAX_CURVE",

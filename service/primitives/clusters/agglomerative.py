@@ -5,8 +5,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from service.primitives.clusters.cosines import DECIMALS, Rows, Steps
+from service.primitives.clusters.cosines import DECIMALS, Rows
 from service.primitives.clusters.tree import Tree
+from service.primitives.steps import Steps
 
 
 def agglomerate(cosines: Rows, linkage: Literal["complete", "average"]) -> Steps[Tree]:

@@ -5,10 +5,11 @@ from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from service.primitives.clusters.agglomerative import agglomerate
-from service.primitives.clusters.cosines import Rows, Steps, Vectors, cosine_matrix, unit_rows
+from service.primitives.clusters.cosines import Rows, Vectors, cosine_matrix, unit_rows
 from service.primitives.clusters.shape import Cluster, shapes
 from service.primitives.clusters.single import components, spanning_tree
 from service.primitives.clusters.tree import Labels, Point, Tree, curve, cut
+from service.primitives.steps import Steps
 
 Linkage: TypeAlias = Literal["single", "complete", "average"]
 

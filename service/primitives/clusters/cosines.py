@@ -1,15 +1,13 @@
 """Cosines between the rows of a matrix, and from where on they count as similar."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from math import isqrt
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-Result = TypeVar("Result")
-Steps: TypeAlias = Generator[None, None, Result]
-"""Work in short steps, that ends in a result."""
+from service.primitives.steps import Steps
 
 Vectors: TypeAlias = NDArray[np.floating[Any]]
 Rows: TypeAlias = NDArray[np.float64]

@@ -8,7 +8,6 @@ from service.primitives.clusters.cosines import (
     DECIMALS,
     Block,
     Rows,
-    Steps,
     blocks,
     float32_error,
     side_for,
@@ -16,6 +15,7 @@ from service.primitives.clusters.cosines import (
     threshold,
 )
 from service.primitives.clusters.tree import Labels
+from service.primitives.steps import Steps
 
 
 class Cluster(NamedTuple):

@@ -3,8 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from service.primitives.clusters.cosines import Rows, Steps, blocks, float32_error, side_for, threshold
+from service.primitives.clusters.cosines import Rows, blocks, float32_error, side_for, threshold
 from service.primitives.clusters.tree import Labels, Tree, by_appearance, compressed
+from service.primitives.steps import Steps
 
 
 def components(unit: Rows, tau: float, side: int | None = None) -> Steps[Labels]:

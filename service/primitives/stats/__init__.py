@@ -1,0 +1,43 @@
+"""Intervals, repeats, entropies and tests. Formulas name their source."""
+
+from service.primitives.stats.entropy import Entropy, entropy, pair_agreement, stability
+from service.primitives.stats.intervals import (
+    Z95,
+    beta_interval,
+    beta_mean,
+    clopper_pearson,
+    mean_interval,
+    wilson,
+    wilson_variance,
+)
+from service.primitives.stats.power import cases_needed, repeats_needed
+from service.primitives.stats.repeats import deviation, flaky, pass_at, pass_hat, repeat_interval, repeats_to_decide
+from service.primitives.stats.significance import Test, fisher, holm, least_adjusted, mcnemar, sign_flip
+
+__all__ = [
+    "Z95",
+    "Entropy",
+    "Test",
+    "beta_interval",
+    "beta_mean",
+    "cases_needed",
+    "clopper_pearson",
+    "deviation",
+    "entropy",
+    "fisher",
+    "flaky",
+    "holm",
+    "least_adjusted",
+    "mcnemar",
+    "mean_interval",
+    "pair_agreement",
+    "pass_at",
+    "pass_hat",
+    "repeat_interval",
+    "repeats_needed",
+    "repeats_to_decide",
+    "sign_flip",
+    "stability",
+    "wilson",
+    "wilson_variance",
+]
