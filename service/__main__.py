@@ -54,7 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     _command(commands, "catalogue", _catalogue, "print every evaluator, its purpose and parameters")
     judges = _command(commands, "judges", _judges, "print the judges that rules may name; 1 if a probe fails")
     judges.add_argument("--probe", action="store_true", help="ask each one something, and tell how it went")
-    _command(commands, "check", _check, "print the settings in force and what is loaded")
+    _command(commands, "check", _check, "print the settings in force and what is loaded; 2 if they are refused")
     return parser
 
 
@@ -126,11 +126,16 @@ def _judges(arguments: argparse.Namespace) -> int:
 
 def _check(_: argparse.Namespace) -> int:
     settings = config.load()
-    print(json.dumps({"version": __version__, "settings": config.effective(settings)}, indent=2))
-    print(f"{len(catalogue.EVALUATORS)} evaluators: {', '.join(catalogue.BY_TYPE)}")
     embedder = embedder_of(settings)
-    print(f"embedding model: {embedder.fault.detail if embedder.fault else embedder.model.id}")
-    embedder.close()
+    judges = judges_of(settings.judges, os.environ)
+    try:
+        print(json.dumps({"version": __version__, "settings": config.effective(settings)}, indent=2))
+        print(f"{len(catalogue.EVALUATORS)} evaluators: {', '.join(catalogue.BY_TYPE)}")
+        print(f"embedding model: {embedder.fault.detail if embedder.fault else embedder.model.id}")
+        print(f"judges: {', '.join(judges.known)}")
+    finally:
+        judges.close()
+        embedder.close()
     return 0
 
 

@@ -8,6 +8,9 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct, structs
 
+from service.primitives.fitting import Misfit, fields_of, fitted, from_text, is_table, takes_list
+from service.primitives.pointer import nearest
+
 PREFIX = "SCOREWRIGHT_"
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 
@@ -62,6 +65,10 @@ class Embedding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     max_tokens: Annotated[Count | None, Meta(description="Tokens read of a text.")] = None
     prompt: Annotated[str | None, Meta(description="A prompt's name, put before every text.")] = None
     dimensions: Annotated[Count | None, Meta(description="Numbers kept of each vector.")] = None
+    tau: Annotated[
+        Annotated[float, Meta(ge=-1, le=1)] | None,
+        Meta(description="recommended_tau of /v1/prompt-metrics; default: 0.9 for the shipped model, else none."),
+    ] = None
     connect_seconds: Annotated[float, Meta(gt=0, description="Server: time to connect.")] = 2.0
     read_seconds: Annotated[float, Meta(gt=0, description="Server: time between two parts of an answer.")] = 10.0
     total_seconds: Annotated[float, Meta(gt=0, description="Server: time for an answer, tries included.")] = 20.0
@@ -110,20 +117,60 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return LOOPBACK_HOSTS if self.host in ("127.0.0.1", "localhost", "::1", "[::1]") else None
 
 
+class JudgesFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A file of judges and of nothing else."""
+
+    judges: dict[str, dict[str, Any]]
+
+
+FILES: dict[str, type[Struct]] = {"CONFIG": Settings, "JUDGES": JudgesFile}
+JUDGE_HINTS = dict.fromkeys(("judge", "judges", "default"), "a judge is a table [judges.NAME]")
+
+
 def load(environ: Mapping[str, str] = os.environ, **overrides: Any) -> Settings:
-    """The settings in force. ConfigError names a setting that is unknown or out of range."""
+    """The settings in force. ConfigError names the variable, or the key and its file, that makes no sense."""
     values = _from_file("CONFIG", environ)
-    own = _from_file("JUDGES", environ)
-    values["judges"] = {**values.get("judges", {}), **own.get("judges", {})}
+    values["judges"] = values.get("judges", {}) | _from_file("JUDGES", environ).get("judges", {})
+    kinds = _kinds()
     for name, text in sorted(environ.items()):
         if name.startswith(PREFIX) and name not in (f"{PREFIX}CONFIG", f"{PREFIX}JUDGES"):
-            _place(values, name, text)
-    values.update({name: value for name, value in overrides.items() if value is not None})
+            _place(values, name, text, kinds)
+    given = {name: value for name, value in overrides.items() if value is not None}
+    values |= {name: value_of(f"--{name}", value, kinds[name.upper()]) for name, value in given.items()}
     values.setdefault("data_dir", _data_directory(environ))
+    settings = msgspec.convert(values, Settings)
+    _refuse_idle_server(settings)
+    return settings
+
+
+def file_of_judge(name: str, environ: Mapping[str, str]) -> str | None:
+    """The file whose table [judges.NAME] counts, None where there is none."""
+    holding = (variable for variable in ("JUDGES", "CONFIG") if name in _from_file(variable, environ).get("judges", {}))
+    return next((environ[PREFIX + variable] for variable in holding), None)
+
+
+def variable_of_judge(name: str, field: str) -> str:
+    """The environment variable that sets a field of a judge."""
+    return f"{PREFIX}JUDGES__{name}__{field}".upper()
+
+
+def value_of(name: str, given: Any, kind: Any) -> Any:
+    """What stands in an environment variable, or on the command line, as a value of a type."""
     try:
-        return msgspec.convert(values, Settings, strict=False)
-    except msgspec.ValidationError as exc:
-        raise ConfigError(f"settings: {exc}") from None
+        return from_text(_list(given) if takes_list(kind) else given, kind)
+    except Misfit as exc:
+        raise ConfigError(f"{name}: {exc}") from None
+
+
+def _refuse_idle_server(settings: Settings) -> None:
+    """Refuse a server that nobody would ask."""
+    named = [name for name in ("embedder_url", "embedder_model", "embedder_api_key") if getattr(settings, name)]
+    if named and settings.embedder != "openai":
+        variable = f"{PREFIX}{named[0].upper()}"
+        raise ConfigError(
+            f"{variable} is set, but the embedder is {settings.embedder!r}, which asks no server: "
+            f"set {PREFIX}EMBEDDER=openai too, or leave {variable} away"
+        )
 
 
 def _data_directory(environ: Mapping[str, str]) -> str:
@@ -133,33 +180,48 @@ def _data_directory(environ: Mapping[str, str]) -> str:
 
 
 def _from_file(variable: str, environ: Mapping[str, str]) -> dict[str, Any]:
+    """What stands in the file that a variable names; nothing where it names none."""
     name = environ.get(PREFIX + variable)
     if not name:
         return {}
     try:
-        return msgspec.toml.decode(Path(name).read_bytes(), type=dict[str, Any])
-    except (OSError, msgspec.DecodeError) as exc:
+        values = msgspec.toml.decode(Path(name).read_bytes(), type=dict[str, Any])
+        fitted(values, FILES[variable], JUDGE_HINTS)
+    except (OSError, msgspec.DecodeError, Misfit) as exc:
         raise ConfigError(f"{PREFIX}{variable}={name}: {exc}") from None
+    return values
 
 
-def _place(values: dict[str, Any], name: str, text: str) -> None:
-    """Put the text of an environment variable where its name says; lists are comma-separated."""
-    *tables, key = name.removeprefix(PREFIX).lower().split("__")
-    if not tables and key not in Settings.__struct_fields__:
-        raise ConfigError(f"{name}: there is no such setting (see `scorewright check`)")
+def _kinds() -> dict[str, Any]:
+    """The type of every setting by its environment variable, without the prefix."""
+    kinds: dict[str, Any] = {}
+    for name, kind in fields_of(Settings).items():
+        inner = fields_of(kind) if is_table(kind) else None
+        own = {name: kind} if inner is None else {f"{name}__{field}": one for field, one in inner.items()}
+        kinds |= {key.upper(): one for key, one in own.items() if key != "judges"}
+    return kinds
+
+
+def _place(values: dict[str, Any], name: str, text: str, kinds: Mapping[str, Any]) -> None:
+    """Put the text of an environment variable where its name says."""
+    own = name.removeprefix(PREFIX)
+    *tables, key = own.lower().split("__")
+    is_of_judge = len(tables) == 2 and tables[0] == "judges"
+    if not is_of_judge and own not in kinds:
+        hint = nearest(own, kinds) or " (README.md lists what there is)"
+        raise ConfigError(f"{name}: there is no such setting, {own!r}{hint}")
     for table in tables:
         values = values.setdefault(table, {})
-    is_list = key in ("api_keys", "allowed_hosts", "aliases", "providers")
-    values[key] = _list(name, text) if is_list else text
+    values[key] = text if is_of_judge else value_of(name, text, kinds[own])
 
 
-def _list(name: str, text: str) -> list[str]:
+def _list(text: str) -> list[str]:
     """The elements of a list, separated by commas or written as JSON."""
     if text.lstrip().startswith("["):
         try:
             return msgspec.json.decode(text, type=list[str])
         except msgspec.MsgspecError as exc:
-            raise ConfigError(f'{name}: {exc}; write a, b or ["a", "b"]') from None
+            raise Misfit(f'{exc}; write a, b or ["a", "b"]') from None
     return [part.strip() for part in text.split(",") if part.strip()]
 
 

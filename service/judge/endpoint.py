@@ -58,6 +58,7 @@ class Endpoint:
         self._wires = _wires(settings)
         self._ladder = Ladder()
         secrets = [key or "", *(value for name, value in settings.headers.items() if _SECRET_NAME.search(name))]
+        self._sends_key = any(secrets)
         self._secrets = [_spelled(secret) for secret in secrets if len(secret) >= SECRET_LENGTH]
         try:
             self._address = httpx.URL(settings.base_url if settings.kind == "http" else settings.base_url.rstrip("/"))
@@ -88,7 +89,7 @@ class Endpoint:
     def _read(self, wire: Wire, prompt: Prompt, form: Form, answer: Answer) -> Reply:
         if is_filtered(answer.status, answer.body):
             return Reply(stop="filtered")
-        fault = fault_of(answer.status, answer.headers, answer.body)
+        fault = fault_of(answer.status, answer.headers, answer.body, was_key_sent=self._sends_key)
         if fault is not None and answer.status == 404 and prompt.kind == "moderation":
             raise Refused(NO_MODERATION, answer.status)  # which says nothing about its chat
         if fault is not None:

@@ -16,7 +16,7 @@ from service.judge.loop import Loop
 from service.judge.settings import JudgeSettings
 
 CALLER = "caller"
-KEYLESS = "has no key here: the environment variable that its settings name is not set"
+KEYLESS = "has no key here: the environment variable {}, which its api_key_env names, is not set"
 STOPPING = "is asked nothing more: the service is stopping"
 
 log = logging.getLogger("scorewright.judge")
@@ -43,13 +43,17 @@ class Proxy:
         if CALLER in settings:
             raise ValueError(f"no judge can be named {CALLER!r}: it stands for replies that callers fetch themselves")
         self._clock = clock
-        self._keyless = {name for name, one in settings.items() if one.api_key_env and not one.key(environ)}
+        self._keyless = {
+            name: KEYLESS.format(one.api_key_env)
+            for name, one in settings.items()
+            if one.api_key_env and not one.key(environ)
+        }
         self._desks = {name: _desk(name, one, one.key(environ), clock, sleep) for name, one in settings.items()}
         infos = {name: one.info(name) for name, one in settings.items()}
         self._known = MappingProxyType(infos | {CALLER: JudgeInfo(name=CALLER, kind="caller", model=None)})
         self._loop = Loop("judges")
-        for name in sorted(self._keyless):
-            log.warning("the judge %s %s", name, KEYLESS)
+        for name, said in sorted(self._keyless.items()):
+            log.warning("the judge %s %s", name, said)
 
     @property
     def known(self) -> Mapping[str, JudgeInfo]:
@@ -67,7 +71,7 @@ class Proxy:
         """What a judge answers, in the order of the prompts. KeyError for `caller` and names that are not known."""
         desk = self._desks[judge]
         if judge in self._keyless:
-            return _settled([desk.unavailable(KEYLESS)] * len(prompts))
+            return _settled([desk.unavailable(self._keyless[judge])] * len(prompts))
         request = Request.of(deadline, trace)
         asked = self._loop.submit(lambda: self._answers(desk, tuple(prompts), request))
         return asked or _settled([desk.unavailable(STOPPING)] * len(prompts))
@@ -105,7 +109,10 @@ def _desk(
 ) -> "Desk":
     from service.judge.desk import Desk  # noqa: PLC0415 - many have no judge, and httpx takes 5 MB
 
-    return Desk(name, settings, key, clock, sleep)
+    try:
+        return Desk(name, settings, key, clock, sleep)
+    except ValueError as exc:
+        raise ValueError(f"{name}: {exc}") from None
 
 
 def _settled(answers: list[Reply | NoReply]) -> Future[list[Reply | NoReply]]:

@@ -12,6 +12,7 @@ from service.core.judging import JudgeInfo
 Count = Annotated[int, Meta(ge=1)]
 Seconds = Annotated[float, Meta(gt=0)]
 
+_VARIABLE = re.compile("[A-Z_][A-Z0-9_]*")
 _VISIBLE = re.compile("[!-~]+")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"[!-~](?:[ -~]*[!-~])?")
@@ -25,7 +26,7 @@ class JudgeSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """What `/chat/completions`, `/messages` or `/moderations` follows; of kind http, the scorer's whole address."""
     model: str | None = None
     api_key_env: str | None = None
-    """The environment variable that holds the key."""
+    """The environment variable that holds the key; in capitals, so that no key is taken for its name and shown."""
     max_concurrency: Count = 16
     timeout_s: Seconds = 60.0
     """How long one call may last, its answer read to the end."""
@@ -33,7 +34,9 @@ class JudgeSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     max_calls: Count | None = None
     """Calls that one request may make, retries not counted."""
     max_tokens: Count | None = None
-    """Tokens, in and out, that one request may spend. What is under way when they are spent is let through."""
+    """Tokens, in and out, that one request may spend on all its calls. What is under way when they are spent is let
+    through. No reply is made shorter by it: for that there is `params`, such as `{"max_tokens": 1024}`.
+    """
     max_reply_bytes: Count = 1024 * 1024
     headers: Mapping[str, str] = {}
     proxy: str | None = None
@@ -42,7 +45,7 @@ class JudgeSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     allow_templates: bool = True
     cache: bool = False
     """Whether complete replies are kept, to answer equal prompts of the same slot."""
-    temperature: float | None = None
+    temperature: Annotated[float, Meta(ge=0, le=2)] | None = None
     """For prompts that name none; None sends none."""
     params: Mapping[str, Any] = {}
     """More fields of the body, such as `{"max_completion_tokens": 1000}`; of kinds openai and anthropic."""
@@ -53,6 +56,10 @@ class JudgeSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         _check_address(self.base_url)
         if self.kind != "http" and not self.model:
             raise ValueError(f"a judge of kind {self.kind} needs a model")
+        if self.api_key_env is not None and not _VARIABLE.fullmatch(self.api_key_env):
+            raise ValueError(
+                "api_key_env is the name of a variable in capitals, such as THE_KEY, and never the key itself"
+            )
         if self.proxy is not None and not re.match("https?://[!-~]", self.proxy):
             raise ValueError("the proxy of a judge must begin with http:// or https:// and a host")
         for name, value in self.headers.items():

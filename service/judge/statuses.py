@@ -31,6 +31,8 @@ DOWN = {
     404: "knows no such model or no such path (status 404)",
     501: "cannot do what it is asked (status 501)",
 }
+NO_KEY = "wants a key (status {}), and its settings name none: no api_key_env is set"
+KEY_STATUSES = (401, 403)
 REFUSED = {
     400: "refused the call (status 400): the model, a parameter or the prompt does not suit it",
     413: "refused the prompt (status 413): it is too long",
@@ -38,7 +40,7 @@ REFUSED = {
 }
 
 
-def fault_of(status: int, headers: Mapping[str, str], body: bytes) -> JudgeFault | None:
+def fault_of(status: int, headers: Mapping[str, str], body: bytes, *, was_key_sent: bool = True) -> JudgeFault | None:
     """What is wrong with an answer, by its status and its content type; None where it may be read."""
     if 200 <= status < 300:
         return None if _is_json(headers) else Passing("did not answer with JSON")
@@ -49,6 +51,8 @@ def fault_of(status: int, headers: Mapping[str, str], body: bytes) -> JudgeFault
         return Throttled(f"is overloaded (status {status})", status, max(pauses, default=0.0))
     if 300 <= status < 400:
         return Down(f"redirects to another address (status {status}), and nobody follows", status)
+    if status in KEY_STATUSES and not was_key_sent:
+        return Down(NO_KEY.format(status), status)
     if status in REFUSED:
         return Refused(REFUSED[status], status)
     if status in PASSING or (status >= 500 and status not in DOWN):

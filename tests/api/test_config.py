@@ -41,27 +41,102 @@ def test_which_hosts_are_answered(environment: dict[str, str], hosts: tuple[str,
     assert load(environment).hosts() == hosts
 
 
-@pytest.mark.parametrize(
-    ("environment", "named"),
-    [
-        ({"SCOREWRIGHT_PROT": "1"}, "SCOREWRIGHT_PROT"),
-        ({"SCOREWRIGHT_PORT": "many"}, "port"),
-        ({"SCOREWRIGHT_PORT": "70000"}, "port"),
-        ({"SCOREWRIGHT_LIMITS__ITEM": "5"}, "item"),
-        ({"SCOREWRIGHT_LIMITS__ITEMS": "0"}, "items"),
-        ({"SCOREWRIGHT_LIMITS__JSON_DEPTH": "201"}, "json_depth"),
-        ({"SCOREWRIGHT_CONFIG": "/nowhere.toml"}, "/nowhere.toml"),
-    ],
-)
-def test_a_wrong_setting_is_named_and_nothing_starts(
-    environment: dict[str, str], named: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+VARIABLES = {
+    "unknown": ("PROT", "1", "there is no such setting, 'PROT': did you mean 'PORT'?"),
+    "unknown by far": ("SPEED", "1", "there is no such setting, 'SPEED' (README.md lists what there is)"),
+    "no number": ("PORT", "many", "a whole number is wanted"),
+    "too much": ("PORT", "70000", "a whole number <= 65535 is wanted"),
+    "in no table": ("LIMITS_ITEMS", "5", "did you mean 'LIMITS__ITEMS'?"),
+    "unknown in a table": ("LIMITS__ITEM", "5", "did you mean 'LIMITS__ITEMS'?"),
+    "a table": ("LIMITS", "5", "there is no such setting, 'LIMITS'"),
+    "in what is no table": ("PORT__X", "5", "did you mean 'PORT'?"),
+    "too little": ("LIMITS__ITEMS", "0", "a whole number >= 1 is wanted"),
+    "too deep": ("LIMITS__JSON_DEPTH", "201", "a whole number <= 200 is wanted"),
+    "neither": ("LOG_REQUESTS", "maybe", "true or false is wanted"),
+    "none of a few": ("EMBEDDER", "opnai", "'opnai' is none of 'onnx', 'openai', 'hashing': did you mean 'openai'?"),
+    "no list": ("API_KEYS", "[1]", 'write a, b or ["a", "b"]'),
+    "a judge without a field": ("JUDGES__DEFAULT", "x", "there is no such setting"),
+    "no file": ("CONFIG", "/nowhere.toml", "No such file"),
+    "a server that is not asked": ("EMBEDDER_URL", "http://a/v1", "set SCOREWRIGHT_EMBEDDER=openai too"),
+    "its model": ("EMBEDDER_MODEL", "m", "set SCOREWRIGHT_EMBEDDER=openai too"),
+    "its key": ("EMBEDDER_API_KEY", "hush", "set SCOREWRIGHT_EMBEDDER=openai too"),
+}
+
+
+@pytest.mark.parametrize(("name", "text", "said"), VARIABLES.values(), ids=VARIABLES)
+def test_a_variable_that_makes_no_sense_is_named(name: str, text: str, said: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load({f"SCOREWRIGHT_{name}": text})
+    assert str(caught.value).startswith(f"SCOREWRIGHT_{name}")
+    assert said in str(caught.value)
+    assert "hush" not in str(caught.value)
+
+
+FILES = {
+    "unknown": ("prot = 1", "prot: there is no such key; did you mean 'port'?"),
+    "unknown in a table": ("[limits]\nitem = 5", "limits.item: there is no such key; did you mean 'items'?"),
+    "a text for a number": ('port = "5"', "port: a whole number is wanted, not a text"),
+    "a number for a table": ("limits = 5", "limits: a table is wanted, not a whole number"),
+    "a text for a list": ('api_keys = "hush"', "api_keys: a list is wanted, not a text"),
+    "none of a few": ('embedder = "opnai"', "embedder: 'opnai' is none of 'onnx', 'openai', 'hashing'"),
+    "one judge": ("[judge.default]", "judge: there is no such key; a judge is a table [judges.NAME]"),
+    "a judge that is no table": ('[judges]\nkind = "openai"', "judges.kind: a table is wanted, not a text"),
+    "no TOML": ("port =", "Invalid value"),
+}
+
+
+@pytest.mark.parametrize(("text", "said"), FILES.values(), ids=FILES)
+def test_a_key_of_the_file_that_makes_no_sense_is_named(text: str, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "scorewright.toml"
+    file.write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        load({"SCOREWRIGHT_CONFIG": str(file)})
+    assert str(caught.value).startswith(f"SCOREWRIGHT_CONFIG={file}: {said}")
+    assert "hush" not in str(caught.value)
+
+
+JUDGE_FILES = {
+    "no table": ("", "judges is missing; a judge is a table [judges.NAME]"),
+    "one judge": ("[judge.default]", "judge: there is no such key; a judge is a table [judges.NAME]"),
+    "a bare name": ("[default]", "default: there is no such key; a judge is a table [judges.NAME]"),
+    "other settings": ("[judges.default]\n[limits]", "limits: there is no such key; known are judges"),
+}
+
+
+@pytest.mark.parametrize(("text", "said"), JUDGE_FILES.values(), ids=JUDGE_FILES)
+def test_a_file_of_judges_holds_judges(text: str, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "judges.toml"
+    file.write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        load({"SCOREWRIGHT_JUDGES": str(file)})
+    assert str(caught.value) == f"SCOREWRIGHT_JUDGES={file}: {said}"
+
+
+def test_judges_of_both_files_count_and_the_environment_after_them(tmp_path: Path) -> None:
+    settings, judges = tmp_path / "scorewright.toml", tmp_path / "judges.toml"
+    settings.write_text('[judges.a]\nmodel = "1"\n[judges.b]\nmodel = "1"\n[judges.c]\nmodel = "1"')
+    judges.write_text('[judges.b]\nmodel = "2"\n[judges.c]\nmodel = "2"')
+    files = {"SCOREWRIGHT_CONFIG": str(settings), "SCOREWRIGHT_JUDGES": str(judges)}
+    found = load(files | {"SCOREWRIGHT_JUDGES__C__MODEL": "3"}).judges
+    assert {name: judge["model"] for name, judge in found.items()} == {"a": "1", "b": "2", "c": "3"}
+
+
+def test_a_server_that_is_asked_may_be_described() -> None:
+    found = load({"SCOREWRIGHT_EMBEDDER": "openai", "SCOREWRIGHT_EMBEDDER_URL": "http://a/v1"})
+    assert found.embedder_url == "http://a/v1"
+
+
+def test_the_command_line_is_checked_too() -> None:
+    with pytest.raises(ConfigError, match=r"^--port: a whole number <= 65535 is wanted$"):
+        load({}, port=70000)
+
+
+def test_nothing_starts_with_a_setting_that_makes_no_sense(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(ConfigError, match=named):
-        load(environment)
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    assert main(["check"]) == 2
-    assert named in capsys.readouterr().err
+    monkeypatch.setenv("SCOREWRIGHT_PORT", "many")
+    assert main(["check"]) == main(["serve"]) == 2
+    assert capsys.readouterr().err == "scorewright: SCOREWRIGHT_PORT: a whole number is wanted\n" * 2
 
 
 def test_check_prints_what_is_in_force_but_no_key(

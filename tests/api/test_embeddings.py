@@ -284,8 +284,8 @@ def test_settings_that_make_no_sense_are_told_at_once() -> None:
     for settings, named in (
         ({"EMBEDDER": "openai"}, "SCOREWRIGHT_EMBEDDER_URL"),
         ({"EMBEDDER": "openai", "EMBEDDER_URL": "ftp://x"}, "SCOREWRIGHT_EMBEDDER_URL"),
-        ({"EMBEDDER": "torch"}, "embedder"),
-        ({"EMBEDDING__WORKERS": "0"}, "workers"),
+        ({"EMBEDDER": "torch"}, "SCOREWRIGHT_EMBEDDER"),
+        ({"EMBEDDING__WORKERS": "0"}, "SCOREWRIGHT_EMBEDDING__WORKERS"),
     ):
         with pytest.raises(RuntimeError, match=named), served(**settings):
             pass

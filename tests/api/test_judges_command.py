@@ -1,15 +1,20 @@
 """`scorewright judges`: which there are, and with --probe how each one answers, against a real server."""
 
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
 from service.__main__ import main
+from service.config import load
+from service.judge.choosing import judges_of
 from tests.embedding.serving import Told
 from tests.judge.conftest import KEY
 from tests.judge.serving import JudgeServer, called, chat, judging, spoken, told
+from tests.serving import ROOT
 
 JUDGE = """
 [judges.{name}]
@@ -56,12 +61,23 @@ def server() -> Iterator[JudgeServer]:
 
 
 @pytest.fixture
-def configure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    def configured(*tables: dict[str, str]) -> None:
+def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+    """Makes a text the file of judges."""
+
+    def written(text: str) -> Path:
         file = tmp_path / "judges.toml"
-        file.write_text("".join(JUDGE.format(**({"variable": "THE_KEY"} | table)) for table in tables))
+        file.write_text(text)
         monkeypatch.setenv("SCOREWRIGHT_JUDGES", str(file))
         monkeypatch.setenv("THE_KEY", KEY)
+        return file
+
+    return written
+
+
+@pytest.fixture
+def configure(write: Callable[[str], Path]) -> Any:
+    def configured(*tables: dict[str, str]) -> None:
+        write("".join(JUDGE.format(**({"variable": "THE_KEY"} | table)) for table in tables))
 
     return configured
 
@@ -99,11 +115,109 @@ def test_one_that_fails_does_not_keep_the_others_from_being_asked(
     )
     assert main(["judges", "--probe"]) == 1
     _, keyless, _, default, _ = capsys.readouterr().out.splitlines()
-    assert "the environment variable that its settings name is not set" in keyless
+    assert "the environment variable NOT_SET_ANYWHERE, which its api_key_env names, is not set" in keyless
     assert "answers by a structured reply" in default
 
 
-def test_a_table_without_sense_is_named(configure: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    configure({"name": "default", "kind": "chat", "url": "http://127.0.0.1"})
-    assert main(["judges"]) == 2
-    assert "[judges.default]" in capsys.readouterr().err
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_key_that_was_never_named_is_not_called_wrong(
+    status: int, server: JudgeServer, write: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.scripts["2 + 2"] = [told({}, status)] * 2
+    table = f'kind = "openai"\nbase_url = "{server.url}"\nmodel = "m"'
+    write(f'[judges.bare]\n{table}\n[judges.dressed]\n{table}\nheaders = {{ X-Api-Key = "{KEY}" }}')
+    assert main(["judges", "--probe"]) == 1
+    _, bare, _, dressed, _ = capsys.readouterr().out.splitlines()
+    assert f"wants a key (status {status}), and its settings name none: no api_key_env is set" in bare
+    assert f"does not accept the service's key (status {status})" in dressed
+
+
+GOOD = 'kind = "openai"\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "m"\n'
+BROKEN = {
+    "another kind": (f'{GOOD}kind = "opnai"', "kind: 'opnai' is none of 'openai', 'anthropic', 'http': did you mean 'openai'?"),
+    "no kind": ('base_url = "http://a"', "kind is missing; one of 'openai', 'anthropic', 'http' is wanted"),
+    "a name near another": (f"{GOOD}base_ulr = 1", "base_ulr: there is no such key; did you mean 'base_url'?"),
+    "a name without its unit": (f"{GOOD}timeout = 5", "timeout: there is no such key; did you mean 'timeout_s'?"),
+    "a name of nothing": (f"{GOOD}zzz = 5", "zzz: there is no such key; known are kind, base_url, model, "),
+    "a key": (f'{GOOD}api_key = "{KEY}"', "api_key: there is no such key; keys are read from the environment: api_key_env"),
+    "a key for a name": (f'{GOOD}api_key_env = "{KEY}"', "api_key_env is the name of a variable in capitals"),
+    "no model": ('kind = "openai"\nbase_url = "http://a"', "a judge of kind openai needs a model"),
+    "no scheme": (f'{GOOD}base_url = "a/v1"', "the base_url of a judge must begin with http:// or https://"),
+    "a text for a number": (f'{GOOD}timeout_s = "5"', "timeout_s: a number is wanted, not a text"),
+    "too hot": (f"{GOOD}temperature = 2.5", "temperature: a number <= 2.0 is wanted"),
+    "too cold": (f"{GOOD}temperature = -1", "temperature: a number >= 0.0 is wanted"),
+    "a header": (f"{GOOD}headers = {{ a = 1 }}", "headers.a: a text is wanted, not a whole number"),
+}  # fmt: skip
+
+
+def without_doubles(table: str) -> str:
+    """A table of which the last of equal keys is left."""
+    lines = {line.partition(" = ")[0]: line for line in table.splitlines()}
+    return "\n".join(lines.values())
+
+
+@pytest.mark.parametrize(("table", "said"), BROKEN.values(), ids=BROKEN)
+def test_a_table_that_cannot_work_is_refused_alike_by_every_command(
+    table: str, said: str, write: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write(f"[judges.default]\n{without_doubles(table)}")
+    for command in ("check", "judges", "serve"):
+        assert main([command]) == 2
+        printed = capsys.readouterr()
+        assert printed.err.splitlines()[-1].startswith(f"scorewright: [judges.default] in {file}: {said}")
+        assert KEY not in printed.out + printed.err
+
+
+NAMES = {"caller": "no judge can be named 'caller'", '""': "1 to 256 characters", "x" * 257: "1 to 256 characters"}
+
+
+@pytest.mark.parametrize("name", NAMES, ids=lambda name: name[:6])
+def test_a_name_that_no_rule_can_mean(
+    name: str, write: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(f"[judges.{name}]\n{GOOD}")
+    for command in ("check", "judges", "serve"):
+        assert main([command]) == 2
+        assert NAMES[name] in capsys.readouterr().err
+
+
+VARIABLES = {
+    "TIMEOUT_S": ("x", "SCOREWRIGHT_JUDGES__DEFAULT__TIMEOUT_S: a number is wanted"),
+    "TIMEOUT": ("5", "SCOREWRIGHT_JUDGES__DEFAULT__TIMEOUT: a judge has no field 'timeout': did you mean 'timeout_s'?"),
+    "KIND": ("opnai", "SCOREWRIGHT_JUDGES__DEFAULT__KIND: 'opnai' is none of"),
+}
+
+
+@pytest.mark.parametrize("field", VARIABLES)
+def test_a_variable_of_a_judge_that_makes_no_sense_is_named(
+    field: str, write: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text, said = VARIABLES[field]
+    write(f"[judges.default]\n{GOOD}")
+    monkeypatch.setenv(f"SCOREWRIGHT_JUDGES__DEFAULT__{field}", text)
+    assert main(["check"]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_variables_of_a_judge_are_read_as_numbers() -> None:
+    table = {
+        "kind": "openai",
+        "base_url": "http://127.0.0.1:9",
+        "model": "m",
+        "timeout_s": "5",
+        "allow_generate": "true",
+    }
+    environ = {f"SCOREWRIGHT_JUDGES__A__{name.upper()}": text for name, text in table.items()}
+    judges = judges_of(load(environ).judges, environ)
+    assert (judges.known["a"].timeout_s, judges.known["a"].allow_generate) == (5.0, True)
+    judges.close()
+
+
+def test_a_key_that_is_not_set_is_told_and_refuses_nothing(write: Callable[[str], Path]) -> None:
+    write(f'[judges.default]\n{GOOD}api_key_env = "NOT_SET_ANYWHERE"')
+    ended = subprocess.run(
+        [sys.executable, "-m", "service", "check"], check=False, cwd=ROOT, capture_output=True, text=True
+    )
+    assert ended.returncode == 0
+    assert "the judge default has no key here: the environment variable NOT_SET_ANYWHERE" in ended.stderr
+    assert "judges: default, caller" in ended.stdout
