@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,9 +23,24 @@ from service.embedding.choosing import default_directory, embedder_of
 from service.judge.choosing import judges_of
 from service.probing import probe, told
 
+UNREAD = 128 + signal.SIGPIPE
+"""The status of a command whose reader has gone, as shells tell it."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status."""
+    try:
+        try:
+            return _run(arguments)
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # What is left to be written when the process ends has nowhere to go either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return UNREAD
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     parsed = _parser().parse_args(arguments)
     try:
         catalogue.refuse_faults()

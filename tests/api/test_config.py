@@ -1,16 +1,20 @@
 """Settings, and the command that prints them."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
 from service import __version__
-from service.__main__ import main
+from service.__main__ import UNREAD, main
 from service.api.document import document
 from service.catalogue import BY_TYPE
 from service.config import ConfigError, load
+from tests.serving import ROOT
 
 
 def test_defaults_then_the_file_then_the_environment_then_the_command_line(tmp_path: Path) -> None:
@@ -159,3 +163,16 @@ def test_the_command_prints_the_description_and_the_catalogue(capsys: pytest.Cap
     assert all(name in listed for name in BY_TYPE)
     contains = next(line for line in listed.splitlines() if "whole_word" in line)
     assert contains.split() == ["expected,", "case_sensitive,", "whole_word"]
+
+
+@pytest.mark.parametrize("command", ["check", "catalogue", "openapi", "judges", "--help", "--version"])
+def test_a_reader_that_leaves_ends_a_command_quietly(command: str) -> None:
+    """The pipe has no reader before the command has written a word."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    run = [sys.executable, "-m", "service", command]
+    with os.fdopen(writing, "wb") as pipe:
+        ended = subprocess.run(run, check=False, cwd=ROOT, stdout=pipe, stderr=subprocess.PIPE)
+    assert ended.returncode == (0 if command.startswith("--") else UNREAD)
+    assert b"Traceback" not in ended.stderr
+    assert b"BrokenPipe" not in ended.stderr
