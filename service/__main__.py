@@ -21,7 +21,7 @@ from service.embedding import weights
 from service.embedding.carriers import FetchError
 from service.embedding.choosing import default_directory, embedder_of
 from service.judge.choosing import judges_of
-from service.probing import probe, told
+from service.probing import probes, told
 
 UNREAD = 128 + signal.SIGPIPE
 """The status of a command whose reader has gone, as shells tell it."""
@@ -127,12 +127,13 @@ def _catalogue(_: argparse.Namespace) -> int:
 def _judges(arguments: argparse.Namespace) -> int:
     settings = config.load()
     judges = judges_of(settings.judges, os.environ)
+    seconds = settings.limits.deadline_ms / 1000
     failed = False
     try:
-        for one in judges.known.values():
+        asked = probes(judges, seconds) if arguments.probe else ((one, None) for one in judges.known.values())
+        for one, found in asked:
             print("  ".join([f"{one.name:<16}", f"{one.kind:<9}", one.model or ""]).rstrip())
-            if arguments.probe and one.kind != "caller":
-                found = probe(judges, one.name, settings.limits.deadline_ms / 1000)
+            if found is not None:
                 failed |= found.fault is not None
                 print(f"{'':<16}  {told(found)}")
     finally:

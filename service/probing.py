@@ -1,11 +1,13 @@
-"""Asks a judge something, to see whether it answers and how."""
+"""Asks judges something, to see whether they answer and how."""
 
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 from typing import Literal
 
 from msgspec import Struct
 
-from service.core.judging import Message, NoReply, Prompt, Reply
+from service.core.judging import JudgeInfo, Message, NoReply, Prompt, Reply
 from service.core.ports import Judges
 from service.primitives.jsontext import NotJson, decode
 from service.primitives.replies import ReplyFault, read_object, refuse_stop
@@ -24,6 +26,9 @@ Way = Literal["a structured reply", "a tool call", "JSON in its text", "a reply 
 WAYS = 3
 """A judge that forgets the shape it was asked for is asked in another way the next time."""
 
+AT_ONCE = 8
+"""Judges that are asked at the same time."""
+
 
 class Probe(Struct, frozen=True):
     """How it went: `way` or `fault`, and the seconds from the last question to its answer."""
@@ -31,6 +36,17 @@ class Probe(Struct, frozen=True):
     seconds: float
     way: Way | None = None
     fault: str | None = None
+
+
+def probes(judges: Judges, seconds: float) -> Iterator[tuple[JudgeInfo, Probe | None]]:
+    """What comes of asking each judge, in the order in which they are known; None for `caller`."""
+
+    def probed(one: JudgeInfo) -> Probe | None:
+        return None if one.kind == "caller" else probe(judges, one.name, seconds)
+
+    known = [*judges.known.values()]
+    with ThreadPoolExecutor(AT_ONCE, "probes") as threads:
+        yield from zip(known, threads.map(probed, known), strict=True)
 
 
 def probe(judges: Judges, name: str, seconds: float) -> Probe:

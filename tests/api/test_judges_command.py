@@ -1,9 +1,11 @@
 """`scorewright judges`: which there are, and with --probe how each one answers, against a real server."""
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Barrier, Semaphore
 from typing import Any, NamedTuple
 
 import pytest
@@ -11,9 +13,10 @@ import pytest
 from service.__main__ import main
 from service.config import load
 from service.judge.choosing import judges_of
-from tests.embedding.serving import Told
+from service.probing import AT_ONCE
+from tests.embedding.serving import Asked, Told
 from tests.judge.conftest import KEY
-from tests.judge.serving import JudgeServer, called, chat, judging, spoken, told
+from tests.judge.serving import JSON, JudgeServer, called, chat, judging, spoken, told
 from tests.serving import ROOT
 
 JUDGE = """
@@ -130,6 +133,26 @@ def test_a_key_that_was_never_named_is_not_called_wrong(
     _, bare, _, dressed, _ = capsys.readouterr().out.splitlines()
     assert f"wants a key (status {status}), and its settings name none: no api_key_env is set" in bare
     assert f"does not accept the service's key (status {status})" in dressed
+
+
+def test_all_are_asked_at_once_and_told_in_order(
+    server: JudgeServer, configure: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """None is answered before as many have been asked as may be at once, and no more."""
+    names = [f"judge-{number}" for number in range(2 * AT_ONCE)]
+    together, free = Barrier(AT_ONCE), Semaphore(AT_ONCE)
+
+    def answer(_: Asked) -> bytes:
+        assert free.acquire(blocking=False)
+        together.wait(60)
+        free.release()
+        return json.dumps(chat({"content": SCORE})).encode()
+
+    server.scripts["2 + 2"] = [Told(200, answer, JSON) for _ in names]
+    configure(*({"name": name, "kind": "openai", "url": server.url} for name in names))
+    assert main(["judges", "--probe"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[::2]] == [*names, "caller"]
 
 
 GOOD = 'kind = "openai"\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "m"\n'
