@@ -19,7 +19,7 @@ MAX_SCORES = 1_000
 _NUMBER = r"[+\-−]?(?:[0-9]+(?:[.,][0-9]+)?|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?"
 # Not the end of a number: a digit of any script, or a sign that may be a point or group thousands in one.
 _END = r"(?!\w|[^\w\s/／⁄∕(\-–~±+]\d)"
-_GAP = r"[^\S\n]*"
+_GAP = r"[^\S\n]*+"
 _OF = r"/|／|⁄|∕|(?:(?:points?|stars?|marks?)[ ])?out[ ]of\b|of\b|von\b|van\b|sur\b|de\b|di\b|su\b|av\b|af\b|из\b"
 _RATING = (
     rf"(?P<number>{_NUMBER}){_END}"

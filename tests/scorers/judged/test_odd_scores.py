@@ -1,5 +1,7 @@
 """Scores in other signs than ASCII's, and scales that no score lies on."""
 
+from contextlib import suppress
+from time import perf_counter
 from typing import Any
 
 import pytest
@@ -53,3 +55,11 @@ def test_a_judge_is_told_the_scale_to_the_last_digit() -> None:
     assert "from 0.5, the worst, to 1234567, the best" in got.prompts[0].messages[0].content
     over = judged(RATE | {"scale": [0, 1234567]}, [{"score": 1234568}], output="x")
     assert "0 to 1234567" in over.outcome.explanation
+
+
+@pytest.mark.parametrize("padding", [" ", "\t", "\u00a0", "*", "\n", "1 ", "Score: ", "/"])
+def test_a_long_reply_is_read_in_a_moment(padding: str) -> None:
+    started = perf_counter()
+    with suppress(ReplyFault):
+        read_score("Score: 1" + padding * 400_000, *HUNDRED)
+    assert perf_counter() - started < 5
