@@ -83,10 +83,12 @@ def tune() -> None:
 
 
 def _unrouted(request: Request[Any, Any, Any], error: HTTPException) -> Response[bytes]:
-    """No such path, or not with this method."""
-    path = request.scope["path"]
+    """No such path, or not with this method. Browsers at the front door are shown in."""
+    path, method = request.scope["path"], request.scope["method"]
+    if (method, path) == ("GET", "/") and "text/html" in request.headers.get("accept", "").lower():
+        return Response(b"", status_code=307, headers={"location": "/docs", "vary": "accept"})
     if error.status_code == METHOD.status:
-        answer = not_allowed(request.scope["method"], path, (error.headers or {}).get("allow", "").split(", "))
+        answer = not_allowed(method, path, (error.headers or {}).get("allow", "").split(", "))
     elif error.status_code == KINDS[NotFound].status:
         hint = nearest(path, {route.path for route in ROUTES}) or "; /docs lists what there is"
         answer = problem(KINDS[NotFound], f"Nothing is served at {cut(path, 200)}{hint}", path)

@@ -5,7 +5,7 @@ from hmac import compare_digest
 from service.config import Settings
 from service.core.errors import Unauthorized, UnknownHost
 
-OPEN_PATHS = frozenset({"/livez", "/readyz", "/docs", "/openapi.json"})
+OPEN_PATHS = frozenset({"/", "/livez", "/readyz", "/docs", "/openapi.json"})
 
 
 class Access:

@@ -3,6 +3,7 @@
 import re
 from html.parser import HTMLParser
 
+import httpx
 import pytest
 from msgspec.structs import replace
 
@@ -10,6 +11,7 @@ from service import catalogue
 from service.api.document import document
 from service.api.page import page
 from service.api.tables import inline, kind_of, structures, table
+from tests.serving import Served, served
 
 DOCUMENT = document()
 ENTRIES = [catalogue.entry(kind) for kind in catalogue.EVALUATORS]
@@ -126,3 +128,31 @@ def test_a_column_without_content_is_left_out() -> None:
 
 def test_a_lone_backtick_is_left_alone() -> None:
     assert inline("a ` b") == "a ` b"
+
+
+BROWSER = {"accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
+ACCEPTED = {"*/*": 404, "application/json": 404, "text/plain": 404, "TEXT/HTML": 307, "text/html": 307}
+
+
+@pytest.mark.parametrize("accept", ACCEPTED)
+def test_only_browsers_are_sent_on_from_the_root(accept: str, client: httpx.Client) -> None:
+    answer = client.get("/", headers={"accept": accept})
+    assert answer.status_code == ACCEPTED[accept]
+    assert answer.headers.get("location") == ("/docs" if answer.status_code == 307 else None)
+
+
+def test_a_browser_that_follows_sees_the_page(client: httpx.Client) -> None:
+    shown = client.get("/", headers=BROWSER, follow_redirects=True)
+    assert (shown.status_code, shown.url.path, shown.text) == (200, "/docs", PAGE)
+
+
+@pytest.mark.parametrize(("method", "path"), [("POST", "/"), ("GET", "/nope"), ("GET", "//")])
+def test_browsers_are_sent_on_from_nowhere_else(method: str, path: str, service: Served) -> None:
+    assert httpx.request(method, f"{service.url}{path}", headers=BROWSER).status_code == 404
+
+
+def test_the_root_needs_no_key_as_the_page_needs_none() -> None:
+    with served(API_KEYS="one") as running, httpx.Client(base_url=running.url) as client:
+        assert client.get("/", headers=BROWSER, follow_redirects=True).status_code == 200
+        assert client.get("/").status_code == 404
+        assert client.get("/v1/limits", headers=BROWSER).status_code == 401
