@@ -29,6 +29,8 @@ class Prompt(Struct, frozen=True, kw_only=True):
     """JSON Schema of the reply, an object."""
     slot: str = ""
     temperature: float | None = None
+    max_output_tokens: int | None = None
+    """How long a reply may be."""
     kind: Literal["chat", "moderation"] = "chat"
     metadata: dict[str, Any] = {}
     """For judges of kind http: what they get beside the messages."""

@@ -4,6 +4,7 @@ from collections import OrderedDict
 from hashlib import blake2b
 
 import msgspec
+from msgspec.structs import replace
 
 from service.core.judging import Prompt, Reply
 
@@ -14,8 +15,7 @@ REPLY_CHARACTERS = 4096
 
 def identity(prompt: Prompt) -> bytes:
     """Equal for prompts that may share a reply: all but `key` counts. ValueError or TypeError where it is no JSON."""
-    same = [prompt.kind, prompt.slot, prompt.temperature, prompt.messages, prompt.schema, prompt.metadata]
-    return blake2b(msgspec.json.encode(same), digest_size=16).digest()
+    return blake2b(msgspec.json.encode(replace(prompt, key="")), digest_size=16).digest()
 
 
 class Kept:
