@@ -26,6 +26,8 @@ class Model(Struct, frozen=True, kw_only=True):
     """A text's vector does not depend on the texts embedded beside it."""
     sizes: tuple[int, ...] = ()
     """Smaller dimensions for which the model was trained."""
+    tau: float | None = None
+    """The cosine from which on two answers to one question are likely to mean the same; None where nobody says."""
 
 
 class Reading(NamedTuple):

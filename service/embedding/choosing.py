@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import msgspec
+from msgspec import structs
 
 from service.config import ConfigError, Settings
 from service.core.errors import ModelUnavailable
@@ -58,7 +59,7 @@ def embedder_of(settings: Settings) -> Embedder:
     if settings.embedder == "hashing":
         return _run_here(HashingEncoder(), settings)
     try:
-        return _run_here(_local(settings), settings)
+        return _run_here(_local(settings), settings, weights.MINILM.tau if settings.model_dir is None else None)
     except ModelUnavailable as fault:
         log.warning("no embedding model: %s", fault.detail)
         return NoModel(fault)
@@ -69,15 +70,16 @@ def default_directory(settings: Settings) -> Path:
     return Path(settings.data_dir) / "models" / weights.MINILM.name
 
 
-def _run_here(encoder: LocalEncoder | HashingEncoder, settings: Settings) -> Batcher:
+def _run_here(encoder: LocalEncoder | HashingEncoder, settings: Settings, tau: float | None = None) -> Batcher:
+    own = settings.embedding
     return Batcher(
         encoder,
-        model=encoder.model,
-        workers=settings.embedding.workers or len(os.sched_getaffinity(0)),
-        run_tokens=settings.embedding.run_tokens,
+        model=structs.replace(encoder.model, tau=tau if own.tau is None else own.tau),
+        workers=own.workers or len(os.sched_getaffinity(0)),
+        run_tokens=own.run_tokens,
         run_cells=RUN_CELLS,
         queue_texts=settings.limits.queue_texts,
-        cache_texts=settings.embedding.cache_texts,
+        cache_texts=own.cache_texts,
     )
 
 
@@ -117,6 +119,7 @@ def _remote(settings: Settings) -> Embedder:
                 "total_seconds": own.total_seconds,
                 "tries": own.tries,
                 "texts_per_call": own.texts_per_call,
+                "tau": own.tau,
                 "proxy": own.proxy,
             },
             Endpoint,

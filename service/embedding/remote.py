@@ -105,7 +105,8 @@ class RemoteEncoder:
             self._quiet_until = monotonic() + self._endpoint.pause_seconds
             raise
         identity = msgspec.json.encode([self._endpoint.url.rstrip("/"), name, dimensions])
-        return Model(id=name, fingerprint=sha256(identity).hexdigest(), dimensions=dimensions)
+        digest = sha256(identity).hexdigest()
+        return Model(id=name, fingerprint=digest, dimensions=dimensions, tau=self._endpoint.tau)
 
     def _listed(self) -> str:
         with self._told():

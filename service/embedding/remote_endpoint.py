@@ -33,6 +33,8 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     """All tries of one call and the waits between them."""
     tries: Positive = 3
     texts_per_call: Positive = 32
+    tau: float | None = None
+    """What is recommended for the model."""
     reply_bytes: Positive = 8 * 1024 * 1024
     pause_seconds: Annotated[float, Meta(ge=0)] = 5.0
     """How long nobody asks again for the model after the server failed to tell."""

@@ -37,6 +37,8 @@ class Release(Struct, frozen=True):
     """What the hub calls it."""
     files: Mapping[str, Pin]
     carriers: Path
+    tau: float | None = None
+    """The cosine from which on two answers to one question are likely to mean the same."""
 
 
 MINILM = Release(
@@ -55,6 +57,7 @@ MINILM = Release(
         "model.safetensors": Pin(90_868_376, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"),
     },
     carriers=Path(__file__).parent / "minilm" / "carriers.txt",
+    tau=0.9,
 )
 """sentence-transformers/all-MiniLM-L6-v2 at revision 1110a243fdf4706b3f48f1d95db1a4f5529b4d41, which has these weights
 and this tokenizer; the other files as all carriers have them."""

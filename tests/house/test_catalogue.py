@@ -23,7 +23,7 @@ def test_the_types_of_the_contract_are_there() -> None:
         "contains", "exact_match", "regex", "json_schema", "json_keys", "valid_json", "length", "keywords",
         "string_comparison", "numeric_comparison", "levenshtein", "numeric_diff", "json_diff", "list_contains",
         "embedding_similarity", "factuality", "closed_qa", "battle", "humor", "security", "sql", "summary", "translation",
-        "possible", "llm", "moderation", "faithfulness", "context_relevancy", "answer_relevancy", "answer_correctness",
+        "possible", "llm", "llm_rubric", "moderation", "faithfulness", "context_relevancy", "answer_relevancy", "answer_correctness",
         "review", "external",
     }  # fmt: skip
 

@@ -14,6 +14,7 @@ MAX_WRAPPERS = 3
 
 _CALL_KEYS = ({"name", "arguments"}, {"name", "parameters"}, {"name", "input"})
 _NEVER = re.compile(r"(?!)")
+_BRACE = re.compile(r"[{}]")
 _JSON_BLANKS = " \t\r\n"
 
 
@@ -37,15 +38,15 @@ def in_fields(fields: Any, schema: Mapping[str, Any]) -> Candidates:
 def in_text(text: str, schema: Mapping[str, Any]) -> Candidates:
     """Candidates in a text, mended but for the one strict object that is all of it.
 
-    Raises ReplyFault where the text is cut, and where a key that is asked for stands outside the objects that can be
-    read: they might be quoted in the verdict that cannot.
+    Raises ReplyFault where the text is cut, and where a key that is asked for stands in what is left of an object that
+    cannot be read: those that can might be quoted in it.
     """
     answer = answer_of(text)
     if answer.lstrip().startswith('"') and isinstance(inner := _decoded(answer), str):
         answer = answer_of(inner)
     pieces = objects(answer)
     prose = without(answer, pieces)
-    stray = _stray_key(schema).search(prose)
+    stray = _stray_key(schema).search(prose) if _BRACE.search(prose) else None
     if stray:
         detail = f"The judge's reply has a part that is no JSON: {seen(prose[stray.start() :])}"
         raise ReplyFault("judge_unparseable", detail)

@@ -28,8 +28,9 @@ _RATING = (
 # A second number right behind the first makes a range, a date or thousands in groups of it.
 _SECOND = rf"{_GAP}(?:[-–~±/／⁄∕]|\+/-|(?:to|or|and)\b)?{_GAP}[.,]?\d[\d.,]*"
 _MARKUP = r"[*_`\"' \t]*"
+_LABEL = r"(?:score|rating)"
 _LABELLED = re.compile(
-    rf"(?<![\w\"'])(?:score|rating)[*_` \t]*[:=]{_MARKUP}"
+    rf"(?<![\w\"'])(?:{_LABEL}|\"{_LABEL}\"|'{_LABEL}')[*_` \t]*[:=]{_MARKUP}"
     rf"(?:{_RATING}(?P<second>{_SECOND})?|(?=\n\s*(?P<below>[^\n]*)))?",
     re.IGNORECASE,
 )

@@ -10,6 +10,7 @@ from service.core.evaluator import Example, Expected, NonEmpty
 from service.primitives.jsontext import as_text
 from service.scorers.judged.asking import judged
 from service.scorers.judged.choosing import Choosing
+from service.scorers.judged.material import criteria
 from service.scorers.judged.votes import Opinion
 from service.scorers.judged.wording import Texts, load
 
@@ -93,9 +94,9 @@ class ClosedQA(Choosing, frozen=True, tag="closed_qa"):
 
     def texts(self, value: Any, expected: Any, case: Case) -> Texts:
         texts = super().texts(value, expected, case)
-        criteria = self.criteria or _criteria(case)
-        if criteria:
-            return {**texts, "criteria": as_text(criteria)}
+        wanted = self.criteria or criteria(case)
+        if wanted:
+            return {**texts, "criteria": as_text(wanted)}
         if "expected" not in texts:
             told = "Nothing to judge by: no `criteria`, and neither `metadata.criteria` nor `expected` in the item"
             raise Ungraded("no_data", "missing_criteria", told)
@@ -165,7 +166,3 @@ class Translation(Choosing, frozen=True):
     def texts(self, value: Any, expected: Any, case: Case) -> Texts:
         texts = super().texts(value, expected, case)
         return texts if self.language is None else {**texts, "language": self.language}
-
-
-def _criteria(case: Case) -> Any:
-    return case.metadata.get("criteria") if isinstance(case.metadata, dict) else None

@@ -8,23 +8,21 @@ from msgspec import UNSET, Meta
 from service.core.asking import Judging, refuse_long
 from service.core.case import Case
 from service.core.evaluator import Example, NonEmpty
-from service.core.judging import Reply
 from service.primitives import RuleFault
 from service.primitives.fencing import fenced
 from service.primitives.jsontext import as_text
-from service.primitives.replies import ReplyFault, plain, read_object, read_score
+from service.primitives.replies import plain
 from service.scorers.judged.asking import Chatting, Reasoned, judged
-from service.scorers.judged.choosing import rationale, sentence
 from service.scorers.judged.material import unnamed
+from service.scorers.judged.rating import rated
 from service.scorers.judged.shapes import said, shape
 from service.scorers.judged.templates import parsed
-from service.scorers.judged.votes import Opinion, Vote, unread
+from service.scorers.judged.votes import Opinion, Vote
 from service.scorers.judged.wording import Question, Texts, asked, load
 
 NOT_GIVEN = "(not provided)"
 
 _WORDING = load("llm")
-_REASONED = {"properties": {"score": {}, "reasoning": {"type": "string"}}, "required": ["score"]}
 
 
 class Llm(Chatting, frozen=True, kw_only=True):
@@ -75,12 +73,7 @@ class Llm(Chatting, frozen=True, kw_only=True):
 
     def opinion(self, vote: Vote, texts: Texts) -> Judging[Opinion]:
         (reply,) = yield from vote.put({f"vote{vote.number}": self.question(texts)})
-        try:
-            score = read_score(reply.text if reply.fields is None else reply.fields, *self.scale)
-        except ReplyFault as fault:
-            raise unread(fault) from None
-        reasons = _reasons(vote, reply)
-        return Opinion(score=score, told=sentence("the judge's rating", score, reasons), rationale=reasons)
+        return rated(vote, reply, self.scale, "reasoning")
 
     def question(self, texts: Texts) -> Question:
         """The template filled in: each text that says something is fenced."""
@@ -96,13 +89,3 @@ class Llm(Chatting, frozen=True, kw_only=True):
         reasoning = {"reasoning": said("What speaks for a high rating and what against, before you decide.")}
         schema = shape(**(reasoning if self.use_cot else {}), score=score)
         return asked(task, ["".join(parts)], schema, fences)
-
-
-def _reasons(vote: Vote, reply: Reply) -> str:
-    """What the judge said beside the score; all of a text without an object."""
-    try:
-        found = read_object(reply.text, reply.fields, _REASONED)
-    except ReplyFault:
-        return reply.text or ""
-    vote.repaired = vote.repaired or found.repaired
-    return rationale(found.value, "reasoning")

@@ -56,6 +56,11 @@ def needed_context(texts: Texts) -> None:
         raise Ungraded("no_data", "missing_context", _MISSING["context"])
 
 
+def criteria(case: Case) -> Any:
+    """The criteria in the metadata of a case, None where it has none."""
+    return case.metadata.get("criteria") if isinstance(case.metadata, dict) else None
+
+
 def passages(context: Any) -> list[str]:
     """A context as a list of texts."""
     return [as_text(one) for one in context] if isinstance(context, list) else [as_text(context)]

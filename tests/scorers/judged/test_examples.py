@@ -25,6 +25,7 @@ EXAMPLES = [
 def test_the_types_of_the_contract_are_there() -> None:
     assert {str(kind.__struct_config__.tag) for kind in JUDGES} == {
         "factuality", "closed_qa", "battle", "humor", "security", "sql", "translation", "possible", "summary", "llm",
+        "llm_rubric",
         "moderation", "faithfulness", "context_relevancy", "answer_relevancy", "answer_correctness", "review", "external",
     }  # fmt: skip
 

@@ -15,15 +15,16 @@ REPLIES: dict[str, Any] = {
     "factuality": {"choice": "A"}, "closed_qa": {"choice": "Y"}, "battle": {"choice": "Yes"},
     "humor": {"choice": "Yes"}, "security": {"choice": "No"}, "sql": {"choice": "Correct"},
     "summary": {"choice": "A"}, "translation": {"choice": "Y"}, "possible": {"choice": "B"},
-    "llm": {"score": 1}, "external": {"score": 1}, "answer_correctness": {"TP": [], "FP": [], "FN": []},
+    "llm": {"score": 1}, "llm_rubric": {"score": 1}, "external": {"score": 1}, "answer_correctness": {"TP": [], "FP": [], "FN": []},
     "answer_relevancy": {"question": "?", "noncommittal": 1}, "context_relevancy": {"sentences": []},
 }  # fmt: skip
 SIGN = "⁂"
 """Stands in every text of a case, and nowhere else."""
 
 RULES: list[dict[str, Any]] = [
-    *({"type": name} for name in REPLIES if name not in ("llm", "closed_qa", "translation", "external")),
+    *({"type": name} for name in REPLIES if name not in ("llm", "llm_rubric", "closed_qa", "translation", "external")),
     {"type": "closed_qa", "criteria": f"{SIGN} criterion"},
+    {"type": "llm_rubric", "criteria": f"{SIGN} criterion"},
     {"type": "translation", "language": f"{SIGN} language"},
     {"type": "external", "params": [SIGN]},
     {"type": "llm", "prompt_template": "{eval_input} and {eval_output} and {expectation} and {eval_output}"},
