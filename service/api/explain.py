@@ -89,12 +89,12 @@ def _meant(value: Any, kind: Any) -> Any:
     if len(members) == 1:
         return kind
     if isinstance(value, dict):
-        tagged = [one for one in members if isinstance(one, type) and issubclass(one, Struct)]
-        for one in tagged:
+        known = [one for one in members if isinstance(one, type) and issubclass(one, Struct)]
+        for one in known:
             config = one.__struct_config__
-            if config.tag is not None and value.get(config.tag_field) == config.tag:
+            if config.tag is None or value.get(config.tag_field) == config.tag:
                 return one
-        return next((one for one in members if get_origin(one) is dict), None if tagged else kind)
+        return next((one for one in members if get_origin(one) is dict), None if known else kind)
     if isinstance(value, list):
         return next((one for one in members if get_origin(one) in (list, tuple)), kind)
     return kind

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -12,7 +12,7 @@ from service.api.codec import decode, encode
 from service.api.edge import Exchange
 from service.api.limits import in_force
 from service.api.problems import Answer
-from service.config import Settings
+from service.config import Limits, Settings
 from service.core.errors import Invalid, NotFound
 from service.engine.batch import Batch
 from service.engine.clustering import ClustersRequest, clustering
@@ -21,6 +21,10 @@ from service.engine.embeddings import EmbeddingsRequest, embedding, models
 from service.engine.evaluating import evaluating, is_light
 from service.engine.lanes import Lane, Steps, drain
 from service.engine.run import Outside
+from service.engine.stability.answering import measuring
+from service.engine.stability.wire import PromptMetrics
+from service.engine.suites.answering import answering as suite_answer
+from service.engine.suites.wire import Suite
 from service.engine.trying import PathTrial, trying
 from service.engine.validating import refused, validating
 from service.engine.writing import Answered
@@ -29,6 +33,9 @@ from service.primitives.pointer import nearest
 from service.primitives.text import cut
 
 T = TypeVar("T")
+
+Act: TypeAlias = Callable[[T, Limits, Outside, float, int, int], Steps[Answered]]
+"""A request acted on: when it arrived, the bytes of its body, and the surrogates that were replaced in it follow."""
 
 DECODE_INLINE_BYTES = 256 * 1024
 
@@ -78,6 +85,14 @@ class Handlers:
         async with self._bodies.json(call.exchange.headers, call.receive) as body:
             call.exchange.bytes_in = len(body)
             return self._counted(await self._evaluated(body, call), call)
+
+    async def suite(self, call: Call) -> Answer:
+        """Versions x cases x repeats."""
+        return await self._counting(call, Suite, suite_answer)
+
+    async def prompt_metrics(self, call: Call) -> Answer:
+        """How stable the responses to a prompt are."""
+        return await self._counting(call, PromptMetrics, measuring)
 
     async def validate(self, call: Call) -> Answer:
         """The same body, nothing run."""
@@ -172,16 +187,10 @@ class Handlers:
 
     async def _evaluated(self, body: bytes, call: Call) -> Answered:
         if len(body) > DECODE_INLINE_BYTES:
-            return await self._in_lane(self._evaluation(body, call), call)
+            return await self._in_lane(self._decoded(body, Batch, evaluating, call), call)
         batch, replaced = decode(body, Batch, self._limits.json_depth)
         steps = evaluating(batch, self._limits, self._outside(call), call.exchange.started, len(body), replaced)
         return drain(steps) if is_light(batch, body) else await self._in_lane(steps, call)
-
-    def _evaluation(self, body: bytes, call: Call) -> Steps[Answered]:
-        batch, replaced = decode(body, Batch, self._limits.json_depth)
-        yield None
-        arrived = call.exchange.started
-        return (yield from evaluating(batch, self._limits, self._outside(call), arrived, len(body), replaced))
 
     def _outside(self, call: Call) -> Outside:
         trace = {"x-request-id": call.exchange.id.decode()}
@@ -198,6 +207,24 @@ class Handlers:
         return Answer(
             200, encode((yield from validating(batch, self._limits, self._judges.known, arrived, len(body)))), JSON
         )
+
+    async def _counting(self, call: Call, kind: type[T], act: Act[T]) -> Answer:
+        """Read a body of some kind, act on it in the lane, and count what was evaluated."""
+        async with self._bodies.json(call.exchange.headers, call.receive) as body:
+            call.exchange.bytes_in = len(body)
+            return self._counted(await self._in_lane(self._decoded(body, kind, act, call), call), call)
+
+    def _decoded(
+        self,
+        body: bytes,
+        kind: type[T],
+        act: Act[T],
+        call: Call,
+    ) -> Steps[Answered]:
+        request, replaced = decode(body, kind, self._limits.json_depth)
+        yield None
+        arrived = call.exchange.started
+        return (yield from act(request, self._limits, self._outside(call), arrived, len(body), replaced))
 
     async def _stepped(self, call: Call, kind: type[T], act: Callable[[T], Steps[Any]]) -> Answer:
         """Read a body of some kind and act on it, in the lane."""

@@ -7,6 +7,7 @@ from msgspec import structs
 from service.config import Limits
 from service.core import assess
 from service.engine.presenting import ECHO_CHARS
+from service.engine.suites.admission import MAX_PROMPT_CHARS
 from service.engine.tasks import MAX_TIMEOUTS
 from service.primitives import (
     assignment,
@@ -46,6 +47,7 @@ FIXED: dict[str, float] = {
     "keywords_x_chars": MAX_KEYWORD_WORK,
     "differences_shown": diff.MAX_DIFFERENCES,
     "echo_chars": ECHO_CHARS,
+    "generated_prompt_chars": MAX_PROMPT_CHARS,
     **{f"clusters_{linkage}": count for linkage, count in clusters.MAX_VECTORS.items()},
     "clusters_tau_curve": clusters.MAX_CURVE,
 }

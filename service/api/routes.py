@@ -22,6 +22,10 @@ from service.engine.clustering import Clusters, ClustersRequest
 from service.engine.comparing import Similarity, SimilarityRequest
 from service.engine.embeddings import EmbeddingList, EmbeddingsRequest, ModelList
 from service.engine.lanes import Abandoned
+from service.engine.stability.results import PromptMetricsResult
+from service.engine.stability.wire import PromptMetrics
+from service.engine.suites.results import SuiteResults
+from service.engine.suites.wire import Suite
 from service.engine.trying import PathTrial, Selection
 from service.engine.validating import Validation
 
@@ -87,6 +91,24 @@ ROUTES = (
         request=Batch,
         response=Validation,
         problems=tuple(kind for kind in BODY if kind is not errors.Invalid),
+    ),
+    Route(
+        method="POST",
+        path="/v1/suites",
+        summary="Grade versions of a prompt on cases, and compare them",
+        handler=Handlers.suite,
+        request=Suite,
+        response=SuiteResults,
+        problems=BODY,
+    ),
+    Route(
+        method="POST",
+        path="/v1/prompt-metrics",
+        summary="Measure how stable the responses to a prompt are",
+        handler=Handlers.prompt_metrics,
+        request=PromptMetrics,
+        response=PromptMetricsResult,
+        problems=BODY,
     ),
     Route(
         method="POST",

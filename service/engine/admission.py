@@ -1,6 +1,6 @@
 """What is wrong with a batch that only the whole request shows: sizes, duplicate names, nothing to do."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any
 
@@ -49,20 +49,21 @@ def over(pointer: str, count: int, limit: int, name: str) -> list[Fault]:
 def _names(batch: Batch, names: Names) -> Iterator[Fault]:
     if any(item.id is not None for item in batch.items):
         ids = [item.id or str(index) for index, item in enumerate(batch.items, 1)]
-        yield from _repeated(ids, "/items/{}/id", "item")
-    yield from _repeated([rule.id for rule in batch.evaluators], "/evaluators/{}/id", "evaluator")
+        yield from repeated(ids, "/items/{}/id", "item")
+    yield from repeated([rule.id for rule in batch.evaluators], "/evaluators/{}/id", "evaluator")
     shared = {rule.id for rule in batch.evaluators}
     for index, item in enumerate(batch.items):
         if item.evaluators:
             own = [rule.id for rule in item.evaluators]
-            yield from _repeated(own, f"/items/{index}/evaluators/{{}}/id", "evaluator", earlier=shared)
+            yield from repeated(own, f"/items/{index}/evaluators/{{}}/id", "evaluator", earlier=shared)
         if item.grades or item.replies:
-            yield from _unknown(item, f"/items/{index}", names.of(item))
+            yield from unknown_rules(item, f"/items/{index}", names.of(item))
 
 
-def _repeated(
-    ids: list[str | None] | list[str], pointer: str, what: str, earlier: Collection[str | None] = ()
+def repeated(
+    ids: Sequence[str | None], pointer: str, what: str, earlier: Collection[str | None] = ()
 ) -> Iterator[Fault]:
+    """The faults of names that were there before; the pointer has a place for the position."""
     given = [name for name in ids if name is not None]
     if len(set(given).difference(earlier)) == len(given):
         return
@@ -73,7 +74,8 @@ def _repeated(
         seen.add(name)
 
 
-def _unknown(item: Item, pointer: str, names: set[str | None]) -> Iterator[Fault]:
+def unknown_rules(item: Item, pointer: str, names: set[str | None]) -> Iterator[Fault]:
+    """The faults of grades and replies for rules that there are not."""
     for field in ("grades", "replies"):
         for name in getattr(item, field):
             if name not in names:
@@ -87,17 +89,18 @@ def _texts(batch: Batch, limits: Limits, body_bytes: int) -> Iterator[Fault]:
         return
     for index, item in enumerate(batch.items):
         for field in ("output", "input", "expected", "context", "metadata", "variables"):
-            yield from _long_texts(getattr(item, field), f"/items/{index}/{field}", limits.text_chars)
+            yield from long_values(getattr(item, field), f"/items/{index}/{field}", limits.text_chars)
 
 
-def _long_texts(value: Any, pointer: str, limit: int) -> Iterator[Fault]:
+def long_values(value: Any, pointer: str, limit: int) -> Iterator[Fault]:
+    """The faults of texts, anywhere in a value, that are too long."""
     if isinstance(value, str):
         if len(value) > limit:
             detail = f"{len(value):,} characters are over the limit of {limit:,} (text_chars at /v1/limits)"
             yield Fault(pointer, "limit_exceeded", detail)
     elif isinstance(value, list):
         for index, one in enumerate(value):
-            yield from _long_texts(one, f"{pointer}/{index}", limit)
+            yield from long_values(one, f"{pointer}/{index}", limit)
     elif isinstance(value, dict):
         for key, one in value.items():
-            yield from _long_texts(one, f"{pointer}/{escape(key)}", limit)
+            yield from long_values(one, f"{pointer}/{escape(key)}", limit)

@@ -15,13 +15,15 @@ from service.core.evaluator import Evaluator
 from service.core.judging import NoReply, Prompt, Reply
 from service.core.ports import Judges
 from service.engine.batch import Item, JudgeCost
-from service.engine.lanes import Steps
+from service.engine.lanes import Steps, awaited
 from service.primitives import RuleFault
 from service.primitives.jsontext import as_text
 from service.primitives.pointer import nearest
 from service.primitives.text import cut
 
 SLICE_SECONDS = 0.005
+
+PROMPTS_AT_ONCE = 64
 
 CALLER = "caller"
 DEFAULT = "default"
@@ -81,6 +83,19 @@ class Consulting:
             if isinstance(way, list):
                 asked[judge_of(question.rule)].update(zip(way, question.prompts, strict=True))
         return Consultation(self, questions, ways, [self._ask(judge, prompts) for judge, prompts in asked.items()])
+
+    def put(self, judge: str, prompts: Sequence[Prompt]) -> Steps[list[Reply | NoReply]]:
+        """What a judge replies to prompts that belong to no evaluation, in their order."""
+        identities = []
+        for place, prompt in enumerate(prompts):
+            if place % PROMPTS_AT_ONCE == 0:
+                yield None
+            identities.append(identity(prompt))
+        asked = self._ask(judge, dict(zip(identities, prompts, strict=True)))
+        yield from awaited(asked.future)
+        self.count(judge, asked.future.result())
+        found = asked.found()
+        return [found[judge, one] for one in identities]
 
     def _way(self, question: Question) -> Way:
         if not question.prompts:

@@ -1,0 +1,85 @@
+"""One query's responses as points: how they group, and how near they are to the reference."""
+
+from collections.abc import Sequence
+from math import exp
+
+import numpy as np
+
+from service.engine.clustering import Group, TauPoint
+from service.engine.lanes import Steps
+from service.engine.stability.results import EntropyEstimates, Interaction
+from service.engine.stability.vectors import Found, Rows
+from service.engine.stability.wire import PromptMetrics, StatisticalMode
+from service.primitives.clusters import Clustering, cluster, unit_rows
+from service.primitives.clusters.cosines import DECIMALS, slices
+from service.primitives.stats import beta_interval, beta_mean, clopper_pearson, entropy, pair_agreement, stability
+from service.primitives.vectors import unit
+
+ROWS_AT_ONCE = 1_000
+
+
+def group(into: Interaction, request: PromptMetrics, found: Found, kept: Sequence[int]) -> Steps[None]:
+    """Tell how responses with vectors, at least one, group; `kept` are their places among all responses."""
+    assert found.rows is not None
+    grouping = yield from cluster(found.rows, request.tau, request.linkage)
+    centre = yield from _sum_of_directions(found.rows)
+    counts = [len(one.members) for one in grouping.clusters]
+    estimates = entropy(counts)
+    into.csr, into.csr_interval = _csr(counts, request.statistical_mode)
+    into.stability = stability(counts)
+    into.rss = None if found.reference is None else _rss(centre, found.reference, into.k)
+    into.n_clusters = len(counts)
+    into.pair_agreement = pair_agreement(counts)
+    into.effective_meanings = exp(estimates.plugin)
+    into.mean_pairwise_cosine = _mean_pairwise_cosine(centre, into.k)
+    into.entropy = EntropyEstimates(*estimates)
+    into.chained = any(one.chained for one in grouping.clusters)
+    into.tau_curve = _curve(grouping)
+    into.clusters = _groups(grouping, kept)
+
+
+def _csr(counts: Sequence[int], mode: StatisticalMode) -> tuple[float, tuple[float, float]]:
+    largest, total = max(counts), sum(counts)
+    if mode.type == "bayesian":
+        others = total - largest
+        return beta_mean(largest, others), beta_interval(largest, others, mode.ci_level)
+    return largest / total, clopper_pearson(largest, total, mode.ci_level, maxima=len(counts))
+
+
+def _sum_of_directions(rows: Rows) -> Steps[Rows]:
+    """The sum of the rows at length 1, with a dimension more where some are zero: those share that."""
+    directions = yield from unit_rows(rows)
+    total = np.zeros(directions.shape[1])
+    for block in slices(len(directions), ROWS_AT_ONCE):
+        total += directions[block].sum(axis=0)
+        yield None
+    return total
+
+
+def _rss(centre: Rows, reference: Rows, count: int) -> float | None:
+    """The mean cosine with the reference; None for one of zeros, which points nowhere."""
+    if not reference.any():
+        return None
+    return _cosine(float(centre[: len(reference)] @ unit(reference.tolist())) / count)
+
+
+def _mean_pairwise_cosine(centre: Rows, count: int) -> float | None:
+    """All pairs at once: the square of a sum has each of them twice, and each row with itself."""
+    return _cosine(float(centre @ centre - count) / (count * (count - 1))) if count > 1 else None
+
+
+def _cosine(mean: float) -> float:
+    return min(1.0, max(-1.0, round(mean, DECIMALS) + 0.0))
+
+
+def _curve(found: Clustering) -> list[TauPoint] | None:
+    if found.curve is None:
+        return None
+    return [TauPoint(one.tau, one.n_clusters, one.largest / len(found.labels)) for one in found.curve]
+
+
+def _groups(found: Clustering, kept: Sequence[int]) -> list[Group]:
+    return [
+        Group(len(one.members), [kept[row] for row in one.members], kept[one.medoid], one.smallest, one.chained)
+        for one in found.clusters
+    ]

@@ -1,0 +1,66 @@
+"""What the evaluations of one query come to: compliance with the constraints, and ratings by a judge."""
+
+from collections.abc import Iterable, Sequence
+from math import fsum
+
+import msgspec
+from msgspec import UNSET
+
+from service.core.outcome import Evaluation
+from service.engine.stability.responses import Responses
+from service.engine.stability.results import Interaction, JqDetail, RatingFailure, RatingPrompt
+
+_SATISFIED = {"passed": True, "failed": False}
+
+Rows = Sequence[Sequence[Evaluation]]
+"""By response and rule."""
+
+
+def mean(values: Iterable[float | None]) -> float | None:
+    """The mean of those that there are."""
+    known = [value for value in values if value is not None]
+    return fsum(known) / len(known) if known else None
+
+
+def comply(into: Interaction, constraints: Sequence[str], rows: Rows) -> None:
+    """Tell how far responses satisfy constraints, whose ids these are; the evaluations of each begin with those."""
+    if not constraints:
+        return
+    verdicts = [[_SATISFIED.get(one.status) for one in row[: len(constraints)]] for row in rows]
+    into.icr = mean(map(mean, verdicts))
+    into.icr_all = mean(min(known) if (known := _known(row)) else None for row in verdicts)
+    into.icr_by_constraint = {name: mean(row[at] for row in verdicts) for at, name in enumerate(constraints)}
+
+
+def rate(into: Interaction, responses: Responses, ratings: Sequence[Evaluation], *, by_caller: bool) -> None:
+    """Tell how well responses achieve the objective, from the rating of each that has a text."""
+    scores: list[float | None] = [None] * len(responses.all)
+    failures, prompts = [], []
+    for place, one in zip(responses.kept, ratings, strict=True):
+        scores[place] = one.score
+        if one.status == "pending":
+            prompts += [_prompt(place, prompt) for prompt in one.details["prompts"]]
+        elif one.score is None:
+            failures.append(RatingFailure(place, one.reason or one.status, one.explanation))
+    into.jq = mean(scores)
+    into.jq_detail = JqDetail(
+        graded=sum(score is not None for score in scores),
+        failed=len(failures),
+        failures=failures,
+        scores=scores,
+        prompts=prompts if by_caller else UNSET,
+    )
+
+
+def ungraded(constraints: Sequence[str], rows: Rows) -> list[Evaluation]:
+    """The checks that could not be made, rules that are not active left out."""
+    checks = [one for row in rows for one in row[: len(constraints)]]
+    return [one for one in checks if one.status not in _SATISFIED and one.status != "skipped"]
+
+
+def _known(verdicts: Iterable[bool | None]) -> list[bool]:
+    return [verdict for verdict in verdicts if verdict is not None]
+
+
+def _prompt(place: int, prompt: dict[str, object]) -> RatingPrompt:
+    return msgspec.convert({"index": place, "messages": prompt["messages"], "schema": prompt["schema"]}, RatingPrompt)

@@ -1,0 +1,84 @@
+"""What a reader of a query's numbers should know."""
+
+from collections.abc import Iterator, Sequence
+
+from service.core.errors import Late
+from service.core.outcome import Evaluation
+from service.engine.stability.own import has_reference
+from service.engine.stability.responses import Responses
+from service.engine.stability.results import Interaction, JqDetail, Notice
+from service.engine.stability.vectors import Found
+from service.engine.stability.wire import PromptMetrics, Query
+from service.primitives.text import cut
+
+FEW = 5
+"""Responses under which no claim should be made."""
+
+DETAIL_CHARS = 300
+
+
+def of_responses(responses: Responses, temperature: float | None) -> Iterator[Notice]:
+    """About the responses as they came; `temperature` is that at which a judge wrote them, if one did."""
+    total, count = len(responses.all), len(responses.kept)
+    if count < total:
+        place, one = next((place, one) for place, one in enumerate(responses.all) if one.text is None)
+        told = f"{total - count:,} of {total:,} responses failed and are left out; the first, at {place}: {one.detail}"
+        yield Notice("failed_responses", cut(told, DETAIL_CHARS))
+    if not count:
+        yield Notice("no_responses", "No response has a text: there is nothing to measure")
+    elif count < FEW:
+        yield Notice("low_k", f"csr_interval is not reliable under {FEW} responses, and this has {count}")
+    if responses.empty:
+        yield Notice("empty_responses", f"{responses.empty:,} of {count:,} responses are blank")
+    if count > 1 and len(set(responses.texts)) == 1:
+        yield Notice("identical_responses", f"All {count:,} responses are the same text")
+    if unclosed := sum(one.unclosed for one in responses.all):
+        yield Notice("unclosed_reasoning", f"Reasoning has no end in {unclosed:,} responses: they may be incomplete")
+    if truncated := sum(one.truncated for one in responses.all):
+        yield Notice("truncated_responses", f"{truncated:,} responses were cut at their length (max_output_tokens)")
+    if responses.written and temperature == 0:
+        yield Notice("temperature_zero", "Written at temperature 0: that they agree says little about the prompt")
+
+
+def of_vectors(query: Query, found: Found) -> Iterator[Notice]:
+    """About the vectors: where there are none, and those that say little."""
+    for fault, what in ((found.fault, "They are not measured"), (found.reference_fault, "rss is null")):
+        if fault is not None:
+            code = "deadline_exceeded" if isinstance(fault, Late) else "model_unavailable"
+            yield Notice(code, cut(f"{what}: {fault.detail}", DETAIL_CHARS))
+    if found.rows is None:
+        return
+    if zeros := int((~found.rows.any(axis=1)).sum()):
+        yield Notice("zero_embeddings", f"{zeros:,} vectors are zero: their cosine with any other counts as 0")
+    if found.reference is not None and not found.reference.any():
+        yield Notice("zero_reference", "The vector of the reference is zero, which points nowhere: rss is null")
+    if found.reference is None and found.reference_fault is None and has_reference(query):
+        told = "The responses have vectors of your own and the reference has none (reference_embedding): rss is null"
+        yield Notice("reference_not_embedded", told)
+    if found.truncated:
+        yield Notice("truncated_texts", f"The model read only the beginning of {found.truncated:,} responses")
+
+
+def of_groups(
+    request: PromptMetrics, responses: Responses, one: Interaction, recommended: float | None
+) -> Iterator[Notice]:
+    """About the clusters."""
+    if one.n_clusters == 1 and len(set(responses.texts)) > 1:
+        hint = "" if recommended is None or recommended <= request.tau else f"; try {recommended:g} (recommended_tau)"
+        told = f"At tau {request.tau:g} all responses are one cluster although they differ: see tau_curve{hint}"
+        yield Notice("tau_saturated", told)
+    if one.chained:
+        told = "Some responses of a cluster are less similar than tau, joined by others: try linkage complete"
+        yield Notice("chained", told)
+
+
+def of_judgements(ungraded: Sequence[Evaluation], ratings: JqDetail | None) -> Iterator[Notice]:
+    """About constraints and ratings that could not be judged."""
+    if ungraded:
+        first = f"{ungraded[0].evaluator}, {ungraded[0].explanation}"
+        told = f"{len(ungraded):,} checks could not be made and count neither way; the first: {first}"
+        yield Notice("constraint_not_graded", cut(told, DETAIL_CHARS))
+    if ratings is not None and ratings.failures:
+        one = ratings.failures[0]
+        told = f"{ratings.failed:,} responses have no rating and are left out; the first, at {one.index}: {one.detail}"
+        yield Notice("judge_failures", cut(told, DETAIL_CHARS))

@@ -1,0 +1,158 @@
+"""POST /v1/suites from a decoded suite to the bytes of its answer, in steps."""
+
+from collections.abc import Mapping, Sequence
+from time import perf_counter
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from service.config import Limits
+from service.core.errors import MAX_FAULTS, Invalid
+from service.core.judging import JudgeInfo
+from service.engine.batch import Batch, Item
+from service.engine.consulting import Consulting
+from service.engine.evaluating import echoed
+from service.engine.lanes import Steps
+from service.engine.naming import Names
+from service.engine.run import Outside, Run
+from service.engine.suites.admission import admit, refuse_many
+from service.engine.suites.cautions import cautions
+from service.engine.suites.comparing import comparing
+from service.engine.suites.drawing import drawn
+from service.engine.suites.grading import Tries, grading
+from service.engine.suites.results import Comparison, RunResult, SuiteResults, SuiteSummary, VersionResult
+from service.engine.suites.runs import case_ids, read_runs
+from service.engine.suites.scoring import case_result, suite_score
+from service.engine.suites.verdict import conditions_of, passes
+from service.engine.suites.wire import Suite, Version
+from service.engine.writing import Answered, Writing, encode
+
+CASES_AT_ONCE = 100
+RUNS_AT_ONCE = 16
+
+ADVICE = "send fewer runs at once, or leave out `echo: full`"
+
+
+def answering(
+    suite: Suite, limits: Limits, outside: Outside, arrived: float, body_bytes: int, replaced: int
+) -> Steps[Answered]:
+    """Grade and compare; Invalid if the suite is over a limit or makes no sense, TooLarge if its answer is."""
+    refuse_many(suite, limits)
+    sent, faults = yield from read_runs(suite)
+    names = _names(suite)
+    faults += yield from admit(suite, sent, names, outside.judges.known, limits, body_bytes)
+    if faults:
+        raise Invalid(faults[:MAX_FAULTS])
+    deadline = arrived + (suite.deadline_ms or limits.deadline_ms) / 1000
+    consulting = outside.consulting(deadline, limits)
+    written = yield from drawn(suite, consulting)
+    tries: Tries = [written.get(place, runs) for place, runs in enumerate(sent)]
+    graded, run = yield from grading(
+        suite, tries, lambda batch: Run(batch, names, limits, deadline), outside.embedder, consulting
+    )
+    versions = []
+    for version, of_version in zip(suite.versions, graded, strict=True):
+        versions.append((yield from _version(suite, version, of_version, outside.judges.known)))
+    answer = SuiteResults(
+        name=suite.name,
+        passed=_passed(suite, versions),
+        versions=versions,
+        comparisons=(yield from _comparisons(suite, versions)),
+        summary=_summary(tries, run, consulting, replaced),
+    )
+    body = yield from _encoded(
+        answer, Writing(limits.response_bytes, ADVICE), measured=suite.echo == "full" or consulting.hands_out_prompts
+    )
+    facts = {"runs": answer.summary.runs, "evaluations": answer.summary.evaluations}
+    return Answered(body, run, facts, perf_counter() - arrived)
+
+
+def _names(suite: Suite) -> Names:
+    """The names of all graders."""
+    items = [Item(evaluators=case.graders) for case in suite.cases]
+    return Names(Batch(items=items, evaluators=suite.graders))
+
+
+def _version(
+    suite: Suite, version: Version, graded: Sequence[list[RunResult]], judges: Mapping[str, JudgeInfo]
+) -> Steps[VersionResult]:
+    cases = []
+    for place, (name, runs) in enumerate(zip(case_ids(suite.cases), graded, strict=True)):
+        cases.append(case_result(name, runs, suite.case_threshold))
+        if place % CASES_AT_ONCE == 0:
+            yield None
+    score = suite_score(cases)
+    conditions = conditions_of(suite, score)
+    return VersionResult(
+        version=version.version,
+        model=version.model or _writer(suite, version, judges),
+        sampling=version.sampling,
+        passed=passes(score, conditions),
+        score=score,
+        conditions=conditions,
+        warnings=list(cautions(suite, version, cases)),
+        cases=cases,
+    )
+
+
+def _writer(suite: Suite, version: Version, judges: Mapping[str, JudgeInfo]) -> str | None:
+    """The model that wrote the outputs, if they were generated."""
+    return None if suite.generate is None or version.prompt is UNSET else judges[suite.generate.judge].model
+
+
+def _baseline(suite: Suite) -> str:
+    return suite.baseline or suite.versions[0].version
+
+
+def _passed(suite: Suite, versions: Sequence[VersionResult]) -> bool:
+    candidates = [one for one in versions if one.version != _baseline(suite)]
+    return all(one.passed for one in candidates or versions)
+
+
+def _comparisons(suite: Suite, versions: Sequence[VersionResult]) -> Steps[list[Comparison]]:
+    """Every other version against the baseline."""
+    (baseline,) = (one for one in versions if one.version == _baseline(suite))
+    found: list[Comparison] = []
+    for one in versions:
+        if one is not baseline:
+            found += [(yield from comparing(suite, (baseline.version, one.version), baseline.cases, one.cases))]
+    return found
+
+
+def _summary(tries: Tries, run: Run | None, consulting: Consulting, replaced: int) -> SuiteSummary:
+    """What it took."""
+    summary = SuiteSummary(runs=sum(len(of_case) for of_version in tries for of_case in of_version))
+    if run is not None:
+        summary.computed, summary.deduplicated = run.computed, run.deduplicated
+        summary.evaluations = sum(run.summing.by_type().values())
+    if consulting.costs:
+        summary.judge = consulting.costs
+    if replaced:
+        summary.replaced_surrogates = replaced
+    return summary
+
+
+def _encoded(answer: SuiteResults, writing: Writing, *, measured: bool) -> Steps[bytes]:
+    """The answer's bytes, a few runs at a time."""
+    head, tail = encode(replace(answer, versions=[]))[:-1].split(b'"versions":[]')
+    writing.append(head + b'"versions":[')
+    for place, version in enumerate(answer.versions):
+        start = encode(replace(version, cases=[])).removesuffix(b"]}")
+        writing.append((b"," if place else b"") + start)
+        for position, case in enumerate(version.cases):
+            start = encode(replace(case, runs=[])).removesuffix(b"]}")
+            writing.append((b"," if position else b"") + start)
+            yield from _runs(case.runs, writing, measured=measured)
+            writing.append(b"]}")
+        writing.append(b"]}")
+    writing.append(b"]" + tail + b"}")
+    return writing.body()
+
+
+def _runs(runs: Sequence[RunResult], writing: Writing, *, measured: bool) -> Steps[None]:
+    for start in range(0, len(runs), RUNS_AT_ONCE):
+        some = runs[start : start + RUNS_AT_ONCE]
+        if measured:
+            writing.refuse_large(part for run in some for part in echoed(run.evaluations))
+        writing.add(some)
+        yield None

@@ -1,0 +1,45 @@
+"""What to know before the numbers of a version are believed."""
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import UNSET
+
+from service.engine.suites.drawing import settings_of
+from service.engine.suites.results import CaseResult, Caution
+from service.engine.suites.wire import Sampling, Suite, Version
+
+
+def cautions(suite: Suite, version: Version, cases: Sequence[CaseResult]) -> Iterator[Caution]:
+    """The warnings of a version."""
+    yield from _of_drawing(suite, version, cases)
+    if all(case.score is None for case in cases):
+        yield Caution("nothing_graded", "No run of this version was graded, so that it does not pass")
+    if partly := [case.id for case in cases if case.graded_runs and case.not_graded_runs]:
+        told = f"{_count(partly)} scored by some of the runs only, first {partly[0]!r}"
+        yield Caution("partly_graded", told)
+    if torn := [case.id for case in cases if case.status == "passed" and _all_failed_somewhere(case)]:
+        told = f"{_count(torn)} passed by the mean although a grader failed every run of it, first {torn[0]!r}"
+        yield Caution("graders_disagree", f"{told}: see `combine`")
+
+
+def _of_drawing(suite: Suite, version: Version, cases: Sequence[CaseResult]) -> Iterator[Caution]:
+    if version.prompt is UNSET or suite.generate is None:
+        return
+    if settings_of(version, suite.generate)[0] == 0:
+        yield Caution("temperature_zero", "At temperature 0 repeats say little about how stable a prompt is")
+    own = version.sampling or Sampling()
+    if any(one is not None for one in (own.top_p, own.top_k, own.seed)):
+        yield Caution("sampling_not_sent", "top_p, top_k and seed are given back but not sent to the judge")
+    cut = sum(run.truncated is True for case in cases for run in case.runs)
+    if cut:
+        yield Caution("truncated_outputs", f"{cut} outputs were cut at their length")
+
+
+def _count(cases: Sequence[str]) -> str:
+    return "1 case was" if len(cases) == 1 else f"{len(cases)} cases were"
+
+
+def _all_failed_somewhere(case: CaseResult) -> bool:
+    """Whether every graded run has an evaluation that failed."""
+    graded = [run for run in case.runs if run.score is not None]
+    return all(any(one.status == "failed" for one in run.evaluations) for run in graded)

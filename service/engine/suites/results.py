@@ -1,0 +1,211 @@
+"""What /v1/suites answers."""
+
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from service.core.outcome import Evaluation, Score, Status
+from service.engine.batch import JudgeCost
+from service.engine.suites.wire import Metric, Operator, Sampling
+
+Interval = Annotated[tuple[float, float], Meta(description="95 %.")]
+CaseStatus = Literal["passed", "failed", "not_graded", "missing"]
+Change = Literal["regressed", "improved", "unchanged", "new", "missing", "not_comparable"]
+
+
+class RunResult(Struct, kw_only=True):
+    """One run of a case. A graded one passes when its score reaches `case_threshold`, whatever each grader says."""
+
+    status: Annotated[Status, Meta(description="passed or failed if graded, else as its item's.")]
+    score: Annotated[Score | None, Meta(description="Null unless graded.")]
+    reason: Annotated[str | None, Meta(description="Why it was not graded.")] = None
+    explanation: Annotated[str | None, Meta(description="The same in a sentence.")] = None
+    output: Annotated[Any, Meta(description="What was generated; what was sent is not repeated.")] = UNSET
+    truncated: Annotated[bool | UnsetType, Meta(description="true: the generated output was cut at its length.")] = (
+        UNSET
+    )
+    evaluations: list[Evaluation] = []
+
+
+class CaseResult(Struct, kw_only=True):
+    """A case under one version."""
+
+    id: str
+    status: CaseStatus
+    score: Annotated[Score | None, Meta(description="Mean of its graded runs.")]
+    score_interval: Annotated[Interval | None, Meta(description="Wilson, over its runs.")]
+    spread: Annotated[float | None, Meta(description="The largest score less the smallest.")]
+    standard_deviation: Annotated[float | None, Meta(description="Null under two graded runs.")]
+    unstable: Annotated[bool, Meta(description="Some of its runs pass and others do not.")]
+    flaky_posterior: Annotated[
+        float | None,
+        Meta(description="How likely its pass rate lies between 0.05 and 0.95 (uniform prior); null under two runs."),
+    ]
+    graded_runs: int
+    not_graded_runs: int
+    pass_at_k: Annotated[list[float], Meta(description="For k = 1, 2, ... 10: one of k runs passes, or more do.")]
+    pass_hat_k: Annotated[list[float], Meta(description="For k = 1, 2, ... 10: all of k runs pass.")]
+    repeats_to_decide: Annotated[
+        int | None,
+        Meta(description="Runs after which score_interval excludes case_threshold, if the score stays as it is."),
+    ]
+    runs: list[RunResult] = []
+
+
+class SuiteScore(Struct, kw_only=True):
+    """A version in numbers. Cases that were not graded count neither way."""
+
+    score: Annotated[Score | None, Meta(description="Mean over the graded cases.")]
+    pass_rate: Annotated[Score | None, Meta(description="passed / (passed + failed).")]
+    total: Annotated[int, Meta(description="Cases with outputs: passed + failed + not_graded.")]
+    passed: int
+    failed: int
+    not_graded: int
+    missing: Annotated[int, Meta(description="Cases without outputs.")]
+    score_interval: Annotated[Interval | None, Meta(description="Other cases like these: Wilson.")]
+    pass_rate_interval: Annotated[Interval | None, Meta(description="Other cases like these: Wilson.")]
+    repeat_interval: Annotated[
+        Interval | None, Meta(description="The score if these same cases were run again; null without repeats.")
+    ]
+    pass_at_k: Annotated[list[float], Meta(description="Mean over graded cases, as far as all have k graded runs.")]
+    pass_hat_k: Annotated[list[float], Meta(description="Mean over graded cases, as far as all have k graded runs.")]
+
+
+class ConditionResult(Struct, kw_only=True):
+    """What became of a condition: of pass_when, or of the default rule; and of fail_on_not_graded."""
+
+    metric: Metric
+    operator: Operator
+    value: float
+    actual: float | None
+    holds: bool
+    straddles: Annotated[
+        bool | None, Meta(description="The metric's interval contains the bound: other cases may turn the verdict.")
+    ]
+    straddles_repeats: Annotated[
+        bool | None, Meta(description="repeat_interval contains it: the same cases, run again, may turn the verdict.")
+    ]
+
+
+class Caution(Struct):
+    """Something to know before a number is believed."""
+
+    code: str
+    detail: str
+
+
+class VersionResult(Struct, kw_only=True):
+    """A version: its verdict, its numbers, its cases in the order of the suite."""
+
+    version: str
+    model: Annotated[str | None, Meta(description="As it was sent; else the judge's that generated.")]
+    sampling: Sampling | None
+    passed: bool
+    score: SuiteScore
+    conditions: list[ConditionResult]
+    warnings: list[Caution]
+    cases: list[CaseResult] = []
+
+
+class CaseChange(Struct, kw_only=True):
+    """A case under the baseline and under the candidate. p compares their passing runs (Fisher, two-sided)."""
+
+    id: str
+    change: Change
+    delta: Annotated[float | None, Meta(description="The candidate's score less the baseline's.")]
+    baseline_score: Score | None
+    candidate_score: Score | None
+    baseline_unstable: bool
+    candidate_unstable: bool
+    p: float | None = None
+    p_adjusted: Annotated[float | None, Meta(description="Holm, over the cases compared.")] = None
+    min_p: Annotated[float | None, Meta(description="The least p that so many runs could have given.")] = None
+    min_p_adjusted: Annotated[
+        float | None, Meta(description="The p_adjusted that min_p would give, the other cases as they are.")
+    ] = None
+    significant: Annotated[
+        bool | None, Meta(description="p_adjusted <= alpha; null where nothing was tested or underpowered.")
+    ] = None
+    underpowered: Annotated[
+        bool | None, Meta(description="min_p_adjusted > alpha: no outcome of so many runs could have been significant.")
+    ] = None
+
+
+class Significance(Struct, kw_only=True):
+    """A test of the candidate against the baseline over all cases that both have graded.
+
+    Not significant means that there is no evidence of a difference, not that there is none.
+    """
+
+    cases: Annotated[int, Meta(description="Cases compared.")]
+    p: float
+    min_p: Annotated[float, Meta(description="The least p that so many cases could have given.")]
+    significant: Annotated[bool | None, Meta(description="p <= alpha; null where min_p > alpha.")]
+    underpowered: Annotated[bool, Meta(description="No outcome of so many cases could have been significant.")]
+
+
+class ScoreTest(Significance, kw_only=True):
+    """Whether the scores moved: sign-flip test on the deltas of the cases, two-sided."""
+
+    moved: Annotated[int, Meta(description="Cases with a delta other than 0: only they can speak.")]
+    delta: Annotated[float | None, Meta(description="Mean of the deltas.")]
+    standard_error: Annotated[float | None, Meta(description="Of that mean; null under two cases.")]
+    interval: Annotated[
+        tuple[float, float] | None, Meta(description="Of the delta, 95 % by Student's t; null under two cases.")
+    ]
+
+
+class VerdictTest(Significance, kw_only=True):
+    """Whether the verdicts moved one way: exact McNemar test, two-sided."""
+
+    regressed: int
+    improved: int
+
+
+class Tests(Struct):
+    """All tests at the level alpha."""
+
+    alpha: float
+    scores: ScoreTest
+    verdicts: VerdictTest
+    significant_drops: Annotated[int, Meta(description="Cases whose score fell significantly.")]
+    significant_gains: Annotated[int, Meta(description="Cases whose score rose significantly.")]
+    repeats_needed: Annotated[
+        int, Meta(description="Runs a case, in either version, from which on a case of so many can be significant.")
+    ]
+    cases_needed: Annotated[int, Meta(description="Cases from which on the scores and verdicts can be significant.")]
+
+
+class Comparison(Struct, kw_only=True):
+    """The candidate against the baseline."""
+
+    baseline: str
+    candidate: str
+    counts: Annotated[dict[Change, int], Meta(description="Cases by what became of them.")]
+    significance: Tests
+    cases: list[CaseChange] = []
+
+
+class SuiteSummary(Struct, kw_only=True):
+    """What it took."""
+
+    runs: int
+    evaluations: int = 0
+    computed: Annotated[int, Meta(description="Evaluations that were judged.")] = 0
+    deduplicated: Annotated[int, Meta(description="Evaluations that an equal one answered.")] = 0
+    judge: Annotated[
+        dict[str, JudgeCost] | UnsetType, Meta(description="What judges were asked, to grade and to generate.")
+    ] = UNSET
+    replaced_surrogates: Annotated[
+        int | UnsetType, Meta(description="Lone surrogate escapes of the body that were read as U+FFFD.")
+    ] = UNSET
+
+
+class SuiteResults(Struct, kw_only=True):
+    """The answer to a suite."""
+
+    name: str
+    passed: Annotated[bool, Meta(description="All versions but the baseline pass; if there is but one, it does.")]
+    versions: list[VersionResult]
+    comparisons: Annotated[list[Comparison], Meta(description="Every other version against the baseline.")]
+    summary: SuiteSummary
