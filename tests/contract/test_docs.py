@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -31,6 +32,50 @@ def test_every_example_runs(path: Path, client: httpx.Client) -> None:
     assert (summary["error"], summary["not_graded"]) == (0, 0)
     validation = client.post("/v1/evaluations/validate", json=json.loads(path.read_text())).json()
     assert (validation["valid"], validation["warnings"]) == (True, [])
+
+
+def test_the_suite_of_the_examples_improves_by_less_than_can_be_told(client: httpx.Client) -> None:
+    body = json.loads((ROOT / "examples/suites/ticket-classifier.json").read_text())
+    answer = client.post("/v1/suites", json=body).json()
+    (comparison,) = answer["comparisons"]
+    tests = comparison["significance"]
+    assert [one["passed"] for one in answer["versions"]] == [False, True]
+    assert (comparison["counts"]["regressed"], comparison["counts"]["improved"]) == (0, 4)
+    assert [tests[name]["significant"] for name in ("scores", "verdicts")] == [False, False]
+    assert {row["underpowered"] for row in comparison["cases"]} == {True}
+    assert answer["passed"]
+
+
+def test_the_prompt_metrics_shown_are_the_models(client: httpx.Client) -> None:
+    require_model()
+    body = json.loads((ROOT / "examples/prompt-metrics/nexo-support-bot.json").read_text())
+    answer = client.post("/v1/prompt-metrics", json=body).json()
+    text = (ROOT / "docs/prompt-metrics.md").read_text()
+    rows = re.findall(
+        r"^\| (qa_\d+) [^|]* \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \| ([\d +]+) \|$", text, re.MULTILINE
+    )
+    found = [
+        (one["qa_id"], *(one[name] for name in ("csr", "stability", "rss", "icr"))) for one in answer["interactions"]
+    ]
+    assert [(row[0], *map(float, row[1:5])) for row in rows] == [
+        (name, *map(about, numbers)) for name, *numbers in found
+    ]
+    sizes = [sorted((group["size"] for group in one["clusters"]), reverse=True) for one in answer["interactions"]]
+    assert [[int(size) for size in row[5].split(" + ")] for row in rows] == sizes
+    first = answer["interactions"][0]["clusters"][0]["members"]
+    assert "$25" in body["queries"][0]["responses"][8]
+    assert 8 in first
+
+
+def about(value: float) -> Any:
+    return pytest.approx(value, abs=6e-4)
+
+
+def test_every_warning_of_prompt_metrics_is_documented() -> None:
+    text = (ROOT / "docs/prompt-metrics.md").read_text()
+    source = (ROOT / "service/engine/stability/notices.py").read_text()
+    codes = {*re.findall(r'Notice\("(\w+)"', source), "model_unavailable", "deadline_exceeded"}
+    assert [code for code in sorted(codes) if f"`{code}`" not in text] == []
 
 
 def test_all_evaluations_of_the_agent_example_pass(client: httpx.Client) -> None:
