@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help serve test lint bench bench-judges bench-peers docs openapi lock clean
+.PHONY: help serve test lint bench bench-judges bench-peers bench-prompts docs openapi lock clean
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -41,6 +41,14 @@ bench-peers: .venv-peers/run  ## speed of the embedded model against peers (1.6 
 	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/torch.txt
 	@touch $@
 
+bench-prompts: .venv-prompts/run  ## prompt metrics beside Fair Forge's package; exits 1 under a target
+	.venv-prompts/bin/python -m benchmarks.prompts
+
+.venv-prompts/run: requirements/prompts.txt
+	$(PYTHON) -m venv .venv-prompts
+	.venv-prompts/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
 docs: .venv/run  ## rewrite what is derived from the code in README.md and docs/
 	$(BIN)/python -m docs.build
 
@@ -51,7 +59,7 @@ lock:  ## rewrite requirements/*.txt from pyproject.toml (needs uv)
 	requirements/lock
 
 clean:  ## remove the virtual environment and caches
-	rm -rf .venv .venv-bench .venv-peers .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-bench .venv-peers .venv-prompts .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

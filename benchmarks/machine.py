@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 from pathlib import Path
 
 _CORES = sorted(os.sched_getaffinity(0))
@@ -30,6 +31,23 @@ def resident_megabytes(pid: int) -> float:
     """Memory that a process holds at this moment."""
     pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     return pages * _PAGE_BYTES / 1e6
+
+
+def forget_peak() -> float:
+    """Megabytes that this process holds now, which are the most from now on."""
+    Path("/proc/self/clear_refs").write_text("5")
+    return _own_megabytes("VmRSS")
+
+
+def peak_megabytes() -> float:
+    """The most that this process has held since then."""
+    return _own_megabytes("VmHWM")
+
+
+def _own_megabytes(field: str) -> float:
+    found = re.search(rf"{field}:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    assert found is not None
+    return int(found[1]) / 1024
 
 
 def described() -> dict[str, object]:

@@ -1,10 +1,8 @@
 """Single linkage of as many vectors as a request may have: time and memory, in a process of its own on one core."""
 
 import os
-import re
 import subprocess
 import sys
-from pathlib import Path
 from time import process_time
 
 import msgspec
@@ -14,7 +12,7 @@ from numpy.typing import NDArray
 
 from benchmarks.comparison import ROUNDS, Comparison
 from benchmarks.embedding.contestant import SETTINGS
-from benchmarks.machine import SERVER_CORE
+from benchmarks.machine import SERVER_CORE, forget_peak, peak_megabytes
 from benchmarks.servers import ROOT
 from service.primitives.clusters import cluster
 
@@ -59,12 +57,12 @@ def main(kind: str) -> None:
     vectors = _vectors(VECTORS if kind == "all alike" else GROUP)
     seen = Seen()
     for _ in range(ROUNDS):
-        before = _forget_peak()
+        before = forget_peak()
         began = process_time()
         for _ in cluster(vectors, TAU, "single"):
             pass
         seen.seconds.append(process_time() - began)
-        seen.megabytes.append(_megabytes("VmHWM") - before)
+        seen.megabytes.append(peak_megabytes() - before)
     print(msgspec.json.encode(seen).decode())
 
 
@@ -73,18 +71,6 @@ def _vectors(group: int) -> NDArray[np.float32]:
     chance = np.random.default_rng(0)
     centres = np.repeat(chance.standard_normal((VECTORS // group, DIMENSIONS)), group, axis=0)
     return (centres + NOISE * chance.standard_normal((VECTORS, DIMENSIONS))).astype(np.float32)
-
-
-def _forget_peak() -> float:
-    """Megabytes resident now, which are the most from now on."""
-    Path("/proc/self/clear_refs").write_text("5")
-    return _megabytes("VmRSS")
-
-
-def _megabytes(field: str) -> float:
-    found = re.search(rf"{field}:\s+(\d+) kB", Path("/proc/self/status").read_text())
-    assert found is not None
-    return int(found[1]) / 1024
 
 
 if __name__ == "__main__":

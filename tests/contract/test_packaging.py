@@ -54,7 +54,7 @@ def test_compose_scrapes_the_service_under_a_host_it_answers() -> None:
     assert port == "8000"
 
 
-@pytest.mark.parametrize("name", ["run", "dev", "build", "bench"])
+@pytest.mark.parametrize("name", ["run", "dev", "build", "bench", "peers", "prompts"])
 def test_locked_requirements_have_hashes_and_no_addresses(name: str) -> None:
     text = (ROOT / f"requirements/{name}.txt").read_text()
     assert "://" not in text
