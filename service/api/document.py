@@ -6,7 +6,7 @@ import msgspec
 
 from service import __version__
 from service.api.problems import KINDS, Problem
-from service.api.routes import ROUTES, Route
+from service.api.routes import PARAMETERS, ROUTES, Route
 from service.catalogue import EVALUATORS, type_name
 from service.core.errors import ServiceError, Unauthorized, UnknownHost
 from service.engine.batch import Batch
@@ -23,6 +23,11 @@ ANY_BATCH = {
 TOLD = (Batch, EmbeddingsRequest, ClustersRequest)
 """Bodies of which more is told than their types say."""
 TEXTS = [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]
+
+_PARAMETERS = {
+    "type": {"type": "string", "enum": [type_name(kind) for kind in EVALUATORS]},
+    "model": {"type": "string", "description": "`default`, the model's id, or an alias."},
+}
 
 DESCRIPTION = """\
 Post LLM outputs with the rules to judge them by; get evaluations back. Nothing is kept between requests.
@@ -78,11 +83,14 @@ def _operation(route: Route, schemas: dict[int, Any]) -> dict[str, Any]:
         schema = ANY_BATCH if route.response is Validation else schemas[id(route.request)]
         content = {"schema": schema}
         operation["requestBody"] = {"required": True, "content": {"application/json": content}}
-    if "{type}" in route.path:
-        names = [type_name(kind) for kind in EVALUATORS]
-        parameter = {"name": "type", "in": "path", "required": True, "schema": {"type": "string", "enum": names}}
-        operation["parameters"] = [parameter]
+    operation |= _parameters(route)
     return operation
+
+
+def _parameters(route: Route) -> dict[str, Any]:
+    names = [name for name in PARAMETERS if f"{{{name}}}" in route.path]
+    told = [{"name": name, "in": "path", "required": True, "schema": _PARAMETERS[name]} for name in names]
+    return {"parameters": told} if told else {}
 
 
 def _problems(route: Route, schema: Any) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from service.core.errors import Invalid, NotFound
 from service.engine.batch import Batch
 from service.engine.clustering import ClustersRequest, clustering
 from service.engine.comparing import SimilarityRequest, comparing
-from service.engine.embeddings import EmbeddingsRequest, embedding, models
+from service.engine.embeddings import EmbeddingsRequest, embedding, model_named, models
 from service.engine.evaluating import evaluating, is_light
 from service.engine.lanes import Lane, Steps, drain
 from service.engine.run import Outside
@@ -116,6 +116,11 @@ class Handlers:
     async def models(self, call: Call) -> Answer:  # noqa: ARG002
         """The embedding model."""
         return Answer(200, encode(models(self._embedder, self._settings.embedding)), JSON)
+
+    async def model(self, call: Call) -> Answer:
+        """The embedding model by one of its names."""
+        name = call.parameters["model"].removeprefix("/")
+        return Answer(200, encode(model_named(name, self._embedder, self._settings.embedding)), JSON)
 
     async def similarity(self, call: Call) -> Answer:
         """Cosines of pairs of texts."""

@@ -1,6 +1,7 @@
 """The route table: HTTP and the API's description both read it."""
 
 import logging
+import re
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Literal
@@ -20,7 +21,7 @@ from service.core.judging import JudgeInfo
 from service.engine.batch import Batch, Results
 from service.engine.clustering import Clusters, ClustersRequest
 from service.engine.comparing import Similarity, SimilarityRequest
-from service.engine.embeddings import EmbeddingList, EmbeddingsRequest, ModelList
+from service.engine.embeddings import EmbeddingList, EmbeddingsRequest, ModelList, ModelRow
 from service.engine.lanes import Abandoned
 from service.engine.stability.results import PromptMetricsResult
 from service.engine.stability.wire import PromptMetrics
@@ -127,6 +128,14 @@ ROUTES = (
         response=ModelList,
     ),
     Route(
+        method="GET",
+        path="/v1/models/{model}",
+        summary="The embedding model under one of its names",
+        handler=Handlers.model,
+        response=ModelRow,
+        problems=(errors.NotFound, errors.ModelUnavailable),
+    ),
+    Route(
         method="POST",
         path="/v1/similarity",
         summary="Cosines of pairs of texts",
@@ -209,6 +218,9 @@ ROUTES = (
     ),
 )
 
+PARAMETERS = {"type": "str", "model": "path"}
+"""Parameters of paths, and what the router takes for them; the ids of models have slashes."""
+
 log = logging.getLogger("scorewright.failures")
 
 
@@ -232,9 +244,8 @@ def _handler_of(path: str, routes: Mapping[str, Route], handlers: Handlers) -> A
     if "{" not in path:
         return ASGIRouteHandler(path, name=path, copy_scope=False)(endpoint)
     # The router fails on an ASGI handler with path parameters.
-    return HTTPRouteHandler(
-        path.replace("}", ":str}"), name=path, http_method=[route.method for route in routes.values()]
-    )(parametrised)
+    typed = re.sub(r"{(\w+)}", lambda found: f"{{{found[1]}:{PARAMETERS[found[1]]}}}", path)
+    return HTTPRouteHandler(typed, name=path, http_method=[route.method for route in routes.values()])(parametrised)
 
 
 async def _answer(

@@ -108,6 +108,12 @@ def models(embedder: Embedder, own: Embedding) -> ModelList:
     return ModelList("list", [ModelRow(name, "model", 0, "scorewright", *told) for name in names_of(model, own)])
 
 
+def model_named(name: str, embedder: Embedder, own: Embedding) -> ModelRow:
+    """The model, asked for by one of its names. NotFound for another, ModelUnavailable where there is none."""
+    _require_named(name, names_of(embedder.model, own))
+    return next(row for row in models(embedder, own).data if row.id == name)
+
+
 def embedding(
     request: EmbeddingsRequest, embedder: Embedder, own: Embedding, limits: Limits, deadline: float
 ) -> Steps[bytes]:

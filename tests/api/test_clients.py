@@ -26,6 +26,7 @@ def test_the_openai_package(url: str) -> None:
         assert found.data[0].embedding == pytest.approx(floats.data[0].embedding, abs=1e-8)
         assert found.usage.total_tokens == 6
         assert "default" in [model.id for model in client.models.list()]
+        assert client.models.retrieve("sentence-transformers/all-MiniLM-L6-v2").owned_by == "scorewright"
         with pytest.raises(openai.NotFoundError, match="There is no model 'gpt'"):
             client.embeddings.create(model="gpt", input="hello")
         with pytest.raises(openai.UnprocessableEntityError, match="Token ids") as refused:

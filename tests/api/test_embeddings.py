@@ -78,6 +78,10 @@ def test_names_of_the_model(model: httpx.Client) -> None:
     assert names == ["default", "sentence-transformers/all-MiniLM-L6-v2"]
     assert {row["dimensions"] for row in listed["data"]} == {384}
     assert len({str(vectors(model, "x", model=name)) for name in names}) == 1
+    assert [model.get(f"/v1/models/{name}").json() for name in names] == listed["data"]
+    unknown = model.get("/v1/models/sentence-transformers/all-MiniLM")
+    assert unknown.status_code == 404
+    assert "did you mean 'sentence-transformers/all-MiniLM-L6-v2'" in unknown.json()["error"]["message"]
 
 
 HOSTILE = {
@@ -154,7 +158,7 @@ def test_another_model_is_not_found_and_the_nearest_is_named(model: httpx.Client
 
 @pytest.mark.parametrize(
     ("method", "path", "status"),
-    [("GET", "/v1/embeddings", 405), ("POST", "/v1/models", 405), ("GET", "/v1/models/default", 404)],
+    [("GET", "/v1/embeddings", 405), ("POST", "/v1/models", 405), ("GET", "/v1/embeddings/default", 404)],
 )
 def test_problems_where_openais_clients_call_are_told_to_them(
     client: httpx.Client, method: str, path: str, status: int
@@ -227,6 +231,7 @@ def test_without_a_model(bare: httpx.Client) -> None:
     assert ready.status_code == 200
     assert "scorewright model fetch" in ready.json()["missing"][0]
     assert bare.get("/v1/models").json() == {"object": "list", "data": []}
+    assert bare.get("/v1/models/default").status_code == 503
     for path, body in (
         ("/v1/embeddings", {"input": "a"}),
         ("/v1/similarity", {"pairs": [["a", "b"]]}),
