@@ -1,7 +1,9 @@
 """Places in a JSON document, and what a wrong name was probably meant to be."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
+from itertools import islice
+
+from rapidfuzz import fuzz, process
 
 MAX_KEY_CHARS = 200
 
@@ -19,5 +21,5 @@ def join(pointer: str, key: str | int) -> str:
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint to end a sentence with: the known name that is nearest, else nothing."""
-    close = get_close_matches(name[:100], [*known][:1000], n=1, cutoff=0.6)
+    close = process.extractOne(name[:100], islice(known, 1000), scorer=fuzz.ratio, score_cutoff=60)
     return f": did you mean {close[0]!r}?" if close else ""

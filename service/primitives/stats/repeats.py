@@ -73,7 +73,8 @@ def _variance_of_mean(scores: Sequence[float]) -> float:
 
 
 def _variance(scores: Sequence[float]) -> float:
-    offsets = [score - scores[0] for score in scores]  # equal scores vary by exactly 0
+    least = min(scores)
+    offsets = [score - least for score in scores]  # equal scores vary by exactly 0
     mean = _mean(offsets)
     return fsum((offset - mean) ** 2 for offset in offsets) / (len(scores) - 1)
 
