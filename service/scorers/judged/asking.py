@@ -10,7 +10,7 @@ from service.core.asking import Judging, Ungraded
 from service.core.case import Case
 from service.core.evaluator import Evaluator, Example, Name, Source, Spec, Verdict
 from service.scorers.judged.material import given, needed, under_test
-from service.scorers.judged.votes import Opinion, Vote, abreast, accord, account, ballot, mean, readable
+from service.scorers.judged.votes import Opinion, Vote, abreast, accord, account, ballot, counted, mean, readable
 from service.scorers.judged.wording import Texts
 
 MAX_SAMPLES = 100
@@ -54,7 +54,7 @@ class Asking(Evaluator, frozen=True, kw_only=True, rename={"judge_": "judge"}):
         try:
             score, final = self.decide(readable(ends))
         except Ungraded as fault:
-            details = account(votes, with_replies=self.include_replies) | {"votes": ballot(ends)}
+            details = account(votes, ends, with_replies=self.include_replies) | {"votes": ballot(ends)}
             raise Ungraded(fault.status, fault.reason, fault.detail, details | fault.details) from None
         return self._verdict(votes, ends, score, final)
 
@@ -89,10 +89,9 @@ class Asking(Evaluator, frozen=True, kw_only=True, rename={"judge_": "judge"}):
             "rationale": final.rationale,
             "votes": ballot(ends) if votes else [],
             **accord(opinions, final, score, self.threshold),
-            **account(votes, with_replies=self.include_replies),
+            **account(votes, ends, with_replies=self.include_replies),
         }
-        counted = f"{len(opinions)} of {len(ends)} votes, score {score:.4g}: " if len(ends) > 1 else ""
-        return Verdict(score=score, fact=counted + final.told, details=details)
+        return Verdict(score=score, fact=counted(ends, score, final) + final.told, details=details)
 
 
 class Chatting(Asking, frozen=True, kw_only=True):

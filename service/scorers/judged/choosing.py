@@ -8,7 +8,8 @@ from msgspec import Meta
 from service.core.asking import Judging
 from service.core.outcome import Score
 from service.primitives import RuleFault
-from service.primitives.text import shown
+from service.primitives.pointer import nearest
+from service.primitives.text import cut, quote, shown
 from service.scorers.judged.asking import Chatting, Reasoned
 from service.scorers.judged.shapes import said, shape
 from service.scorers.judged.votes import Opinion, Vote, majority
@@ -28,9 +29,16 @@ class Choosing(Chatting, frozen=True, kw_only=True):
     ] = None
 
     def validate(self, expected: Any) -> None:
-        if self.choice_scores is not None and self.choice_scores.keys() != self.labels.keys():
-            wanted = ", ".join(self.labels)
-            raise RuleFault("invalid_params", f"`choice_scores` has to give a score to each of {wanted}, and no other")
+        given = self.labels if self.choice_scores is None else self.choice_scores
+        wanted = ", ".join(self.labels)
+        for label in given:
+            if label not in self.labels:
+                hint = nearest(label, self.labels) or f": they are {wanted}"
+                raise RuleFault("invalid_params", f"`choice_scores`: {quote(cut(label, 60))} is no label{hint}")
+        missing = ", ".join(label for label in self.labels if label not in given)
+        if missing:
+            told = f"`choice_scores` has no score for {missing}: it has to give one to each of {wanted}"
+            raise RuleFault("invalid_params", told)
 
     @property
     def scores(self) -> dict[str, float]:

@@ -2,19 +2,23 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from math import fsum
-from typing import Any
+from typing import Any, get_args
 
 from msgspec import Struct
 
 from service.core.asking import Judging, Need, Told, Ungraded, refuse_long
 from service.core.assess import TOLERANCE
 from service.core.judging import NoReply, Prompt, Reply
-from service.primitives.replies import ReplyFault, read_object, refuse_stop
+from service.primitives.replies import ReplyFault, read_choice, read_object, refuse_stop
+from service.primitives.replies.faults import Reason
 from service.scorers.judged.wording import Question
 
 _SHARED = frozenset({"judge_unavailable", "deadline_exceeded", "budget_exceeded", "undetermined"})
 """Reasons that say more than judge_incomplete where no vote has another."""
+_UNREAD = frozenset(get_args(Reason))
+"""Reasons of a vote whose reply came and says nothing that could be read."""
 
 
 class Opinion(Struct, frozen=True, kw_only=True):
@@ -76,11 +80,18 @@ class Vote:
             )
 
     def read(self, reply: Reply, schema: dict[str, Any]) -> dict[str, Any]:
-        """The one object in a reply that has this shape; Ungraded if there is none."""
+        """The one object in a reply that has this shape; Ungraded if there is none.
+
+        A reply that is nothing but one of the labels asked for is the choice of it.
+        """
         try:
             found = read_object(reply.text, reply.fields, schema)
         except ReplyFault as fault:
-            raise unread(fault) from None
+            label = _bare_label(reply, schema)
+            if label is None:
+                raise unread(fault) from None
+            self.repaired = True
+            return {"choice": label}
         self.repaired = self.repaired or found.repaired
         return found.value
 
@@ -130,12 +141,14 @@ def readable(ends: Sequence[Opinion | Ungraded]) -> list[Opinion]:
 
 def majority(opinions: Sequence[Opinion]) -> tuple[float, Opinion]:
     """The score of the choice with the most votes, and the first vote for it; Ungraded on a tie."""
-    ranking = Counter(opinion.choice for opinion in opinions).most_common(2)
-    if len(ranking) == 2 and ranking[0][1] == ranking[1][1]:
-        tied = " and ".join(choice or "no choice that held in both orders" for choice, _ in ranking)
-        raise Ungraded("not_graded", "judge_tied", f"The votes are tied: {ranking[0][1]} each for {tied}")
-    first = next(opinion for opinion in opinions if opinion.choice == ranking[0][0])
-    return first.score, first
+    ranking = Counter(opinion.choice for opinion in opinions).most_common()
+    most = ranking[0][1]
+    first, *others = (_named(choice) for choice, _ in takewhile(lambda one: one[1] == most, ranking))
+    if others:
+        tied = f"{', '.join([first, *others[:-1]])} and {others[-1]}"
+        raise Ungraded("not_graded", "judge_tied", f"The votes are tied: {most} each for {tied}")
+    final = next(opinion for opinion in opinions if opinion.choice == ranking[0][0])
+    return final.score, final
 
 
 def mean(opinions: Sequence[Opinion]) -> tuple[float, Opinion]:
@@ -144,7 +157,20 @@ def mean(opinions: Sequence[Opinion]) -> tuple[float, Opinion]:
     return score, min(opinions, key=lambda opinion: abs(opinion.score - score))
 
 
-def account(votes: Sequence[Vote], *, with_replies: bool) -> dict[str, Any]:
+def counted(ends: Sequence[Opinion | Ungraded], score: float, final: Opinion) -> str:
+    """How several votes came out, as the beginning of a sentence; nothing of one alone."""
+    if len(ends) == 1:
+        return ""
+    opinions = [end for end in ends if isinstance(end, Opinion)]
+    unread = len(ends) - len(opinions)
+    alike, voice = len(opinions), ""
+    if any(opinion.choice is not None for opinion in opinions):
+        alike, voice = sum(opinion.choice == final.choice for opinion in opinions), f" for {_named(final.choice)}"
+    lost = f", {unread} gave no verdict" if unread else ""
+    return f"{alike} of {len(ends)} votes{voice}{lost}, score {score:.4g}: "
+
+
+def account(votes: Sequence[Vote], ends: Sequence[Opinion | Ungraded], *, with_replies: bool) -> dict[str, Any]:
     """Details of what was asked: calls, model, how the replies were read, texts that forged a fence."""
     replies = {key: reply for vote in votes for key, reply in vote.replies.items()}
     models = list(dict.fromkeys(reply.model for reply in replies.values()))
@@ -152,7 +178,7 @@ def account(votes: Sequence[Vote], *, with_replies: bool) -> dict[str, Any]:
     told: dict[str, Any] = {
         "calls": len(replies),
         "model": models[0] if len(models) == 1 else models or None,
-        "reading": ("repaired" if any(vote.repaired for vote in votes) else "clean") if replies else None,
+        "reading": _reading(votes, ends) if replies else None,
     }
     if forged:
         told["injection"] = forged
@@ -189,6 +215,28 @@ def accord(opinions: Sequence[Opinion], final: Opinion, score: float, threshold:
     )
     flips = passing.count(True) * passing.count(False)
     return {"agreement": alike / count, "flip_rate": flips / (count * (count - 1) / 2)}
+
+
+def _reading(votes: Sequence[Vote], ends: Sequence[Opinion | Ungraded]) -> str | None:
+    """How the replies were read; None where one of them could not be."""
+    if any(isinstance(end, Ungraded) and end.reason in _UNREAD for end in ends):
+        return None
+    return "repaired" if any(vote.repaired for vote in votes) else "clean"
+
+
+def _named(choice: str | None) -> str:
+    return choice or "no choice that held in both orders"
+
+
+def _bare_label(reply: Reply, schema: dict[str, Any]) -> str | None:
+    """The label that all of a text is; None where the text is more, or no label was asked for."""
+    labels = schema.get("properties", {}).get("choice", {}).get("enum")
+    if not labels or reply.fields is not None:
+        return None
+    try:
+        return read_choice(reply.text, labels)
+    except ReplyFault:
+        return None
 
 
 def _complete(reply: Reply | NoReply) -> Reply:

@@ -59,7 +59,7 @@ def test_agreement_and_flips_are_told() -> None:
     assert got.details["agreement"] == pytest.approx(2 / 3)
     assert got.details["flip_rate"] == pytest.approx(2 / 3)
     assert got.details["votes"] == [{"choice": one, "score": score} for one, score in (("Y", 1), ("N", 0), ("Y", 1))]
-    assert got.outcome.explanation == "3 of 3 votes, score 1: the judge chose Y (score 1)"
+    assert got.outcome.explanation == "2 of 3 votes for Y, score 1: the judge chose Y (score 1)"
     assert "agreement" not in judged(QA, [{"choice": "Y"}], **ITEM).details
 
 
@@ -100,7 +100,10 @@ FAULTS = [
     (Reply(text='{"choice": "Y"} or {"choice": "N"}'), "judge_ambiguous"),
     (Reply(text='{"choice": "Maybe"}'), "judge_unparseable"),
     (Reply(text='{"reasons": "good"}'), "judge_unparseable"),
-    (Reply(text="Y"), "judge_unparseable"),
+    (Reply(text="Y, I think"), "judge_unparseable"),
+    (Reply(text="It is sound.\nY"), "judge_unparseable"),
+    (Reply(fields=["Y"]), "judge_unparseable"),
+    (Reply(text="Y", stop="truncated"), "judge_truncated"),
     (Reply(), "judge_unparseable"),
     (NoReply("judge_unavailable", "The judge is away"), "judge_unavailable"),
     (NoReply("deadline_exceeded", "Too late"), "deadline_exceeded"),
@@ -113,6 +116,7 @@ def test_a_judge_that_fails_gives_no_score(reply: Reply | NoReply, reason: str) 
     got = judged(QA, [reply], **ITEM)
     assert got.verdict == ("not_graded", None, reason)
     assert got.details["calls"] == isinstance(reply, Reply)
+    assert got.details["reading"] is None
 
 
 @pytest.mark.parametrize("reason", ["judge_unavailable", "deadline_exceeded", "budget_exceeded"])
@@ -157,6 +161,7 @@ def test_votes_in_both_orders() -> None:
     got = judged(BATTLE | {"swap": True, "samples": 3}, [{"choice": one} for one in replies], **ITEM)
     assert got.keys == ["vote1", "vote1.swap", "vote2", "vote2.swap", "vote3", "vote3.swap"]
     assert (got.outcome.score, got.details["flipped"], got.details["agreement"]) == (0.5, True, pytest.approx(2 / 3))
+    assert got.outcome.explanation.startswith("2 of 3 votes for no choice that held in both orders, score 0.5: ")
     assert got.details["votes"][1] == {"choice": None, "choices": ["Yes", "No"], "score": 0.5}
 
 
@@ -254,6 +259,44 @@ REPORTED = [
 @pytest.mark.parametrize(("rule", "replies", "score"), [row[1:] for row in REPORTED], ids=[row[0] for row in REPORTED])
 def test_reported(rule: Any, replies: list[Any], score: float) -> None:
     assert judged(rule, replies, **ITEM).outcome.score == score
+
+
+@pytest.mark.parametrize("text", ["B", " b.\n", "**B**", "choice: B", "Answer: (B)", "'B'", '"B"'])
+def test_a_reply_that_is_nothing_but_a_label_is_the_choice(text: str) -> None:
+    got = judged(FACT, [text], **ITEM)
+    assert (got.verdict, got.details["choice"]) == (("passed", 0.6, None), "B")
+    assert (got.details["reading"], got.details["rationale"]) == ("repaired", "")
+
+
+TELLING = [
+    ("CCE", "2 of 3 votes for C, score 1: "),
+    ("CC?", "2 of 3 votes for C, 1 gave no verdict, score 1: "),
+    ("B?", "1 of 2 votes for B, 1 gave no verdict, score 0.6: "),
+    ("AB", "The votes are tied: 1 each for A and B"),
+    ("AABBCCD", "The votes are tied: 2 each for A, B and C"),
+]
+
+
+@pytest.mark.parametrize(("labels", "told"), TELLING)
+def test_votes_are_told_by_label(labels: str, told: str) -> None:
+    got = judged(FACT | {"samples": len(labels)}, [{"choice": label} for label in labels], **ITEM)
+    assert got.outcome.explanation.startswith(told)
+    assert got.details["reading"] == (None if "?" in labels else "clean")
+
+
+SCORES = [
+    ({"Yess": 1, "No": 0}, "'Yess' is no label: did you mean 'Yes'?"),
+    ({"Yes": 1, "No": 0, "Perhaps": 0.5}, "'Perhaps' is no label: they are Yes, No"),
+    ({"Yes": 1}, "has no score for No: it has to give one to each of Yes, No"),
+    ({}, "has no score for Yes, No"),
+]
+
+
+@pytest.mark.parametrize(("scores", "told"), SCORES)
+def test_faulty_choice_scores_name_the_label(scores: dict[str, float], told: str) -> None:
+    got = judged(BATTLE | {"choice_scores": scores}, **ITEM)
+    assert got.outcome.reason == "invalid_params"
+    assert told in got.outcome.explanation
 
 
 def test_two_labels_are_not_one() -> None:
