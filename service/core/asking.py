@@ -25,6 +25,8 @@ class Need(Struct, frozen=True):
     prompts: tuple[Prompt, ...] = ()
     """Their keys are distinct within an evaluation, also across its steps."""
     grade: bool = False
+    foreseen: tuple[str, ...] = ()
+    """Texts whose vectors will be needed once the prompts are answered."""
 
     @property
     def chars(self) -> int:
@@ -105,7 +107,9 @@ def _joined(needs: Mapping[int, Need]) -> Need:
     prompts = [
         replace(prompt, key=_prefix(place) + prompt.key) for place, need in needs.items() for prompt in need.prompts
     ]
-    return Need(tuple(vectors), tuple(counts), tuple(prompts), any(need.grade for need in needs.values()))
+    foreseen = dict.fromkeys(text for need in needs.values() for text in need.foreseen)
+    is_graded = any(need.grade for need in needs.values())
+    return Need(tuple(vectors), tuple(counts), tuple(prompts), is_graded, tuple(foreseen))
 
 
 def _own(told: Told, place: int) -> Told:

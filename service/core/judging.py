@@ -77,3 +77,5 @@ class JudgeInfo(Struct, frozen=True, kw_only=True):
     """Tokens, in and out, that one request may spend."""
     allow_generate: bool = False
     allow_templates: bool = True
+    fault: str | None = None
+    """Why it cannot be asked as things are, after "The judge NAME"; None where nothing is known to be wrong."""

@@ -10,14 +10,15 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from service.catalogue import type_name
 from service.core.asking import Ungraded
 from service.core.evaluator import Evaluator
-from service.core.judging import NoReply, Prompt, Reply
+from service.core.judging import JudgeInfo, NoReply, Prompt, Reply
 from service.core.ports import Judges
 from service.engine.batch import Item, JudgeCost
+from service.engine.handing import Replies, handed
 from service.engine.lanes import Steps, awaited
 from service.primitives import RuleFault
-from service.primitives.jsontext import as_text
 from service.primitives.pointer import nearest
 from service.primitives.text import cut
 
@@ -28,7 +29,6 @@ PROMPTS_AT_ONCE = 64
 CALLER = "caller"
 DEFAULT = "default"
 
-Replies = Mapping[str, Reply | NoReply]
 Answer = Replies | Ungraded | RuleFault
 Way = Answer | list[bytes]
 """An answer that needs no judge, or the identities of the prompts that one is asked."""
@@ -100,22 +100,15 @@ class Consulting:
     def _way(self, question: Question) -> Way:
         if not question.prompts:
             return {}
-        known = self._refusal(question) or given(question)
+        known = refused_by(question.rule, self._judges.known) or self._given(question)
         self.hands_out_prompts |= isinstance(known, Ungraded) and known.status == "pending"
         return [identity(prompt) for prompt in question.prompts] if known is None else known
 
-    def _refusal(self, question: Question) -> Ungraded | RuleFault | None:
-        """Why a question cannot be asked at all."""
-        name = judge_of(question.rule)
-        judge = self._judges.known.get(name)
-        if judge is None and name == DEFAULT:
-            how = "no judge is configured: add a table [judges.default] (docs/judges.md), or use `judge: caller`"
-            return Ungraded("not_graded", "judge_unavailable", how)
-        if judge is None:
-            return unknown_judge(question.rule, self._judges.known)
-        if not judge.allow_templates and hasattr(question.rule, "prompt_template"):
-            return RuleFault("invalid_params", f"The judge {name} takes no prompt templates of callers")
-        return None
+    def _given(self, question: Question) -> Answer | None:
+        """The caller's own replies, or what it still has to ask; None where the judge is another."""
+        if judge_of(question.rule) != CALLER:
+            return None
+        return handed(question.rule, question.item.replies, question.prompts, question.earlier)
 
     def _ask(self, judge: str, prompts: Mapping[bytes, Prompt]) -> "_Asked":
         affordable = list(prompts)[: self._calls_left]
@@ -174,30 +167,6 @@ class Consultation:
         ]
 
 
-def given(question: Question) -> Answer | None:
-    """The caller's own replies, or what it still has to ask; None where the judge is another."""
-    if judge_of(question.rule) != CALLER:
-        return None
-    sent = question.item.replies.get(str(question.rule.id), {})
-    if isinstance(sent, list):
-        sent = dict(zip([*question.earlier, *(prompt.key for prompt in question.prompts)], sent, strict=False))
-    missing = [prompt for prompt in question.prompts if prompt.key not in sent]
-    if not missing:
-        return {prompt.key: _reply(sent[prompt.key]) for prompt in question.prompts}
-    count = "1 question is" if len(missing) == 1 else f"{len(missing)} questions are"
-    told = f"{count} to be asked by the caller (details.prompts): post the request again with `replies`"
-    prompts = [{"key": one.key, "messages": one.messages, "schema": one.schema} for one in missing]
-    return Ungraded("pending", "reply", told, {"prompts": msgspec.to_builtins(prompts)})
-
-
-def _reply(sent: Any) -> Reply | NoReply:
-    if isinstance(sent, str):
-        return Reply(text=sent)
-    if isinstance(sent, dict) and sent.keys() == {"error"}:
-        return NoReply("judge_unavailable", f"The caller had no reply: {cut(as_text(sent['error']), 200)}")
-    return Reply(fields=sent)
-
-
 def _own(
     question: Question, identities: Sequence[bytes], found: Mapping[tuple[str, bytes], Reply | NoReply]
 ) -> Replies:
@@ -231,3 +200,23 @@ def unknown_judge(rule: Evaluator, known: Collection[str]) -> RuleFault | None:
         return None
     hint = nearest(name, known) or f": known are {', '.join(known)}"
     return RuleFault("unknown_judge", f"There is no judge {cut(name, 100)!r}{hint}")
+
+
+def refused_by(rule: Evaluator, known: Mapping[str, JudgeInfo]) -> Ungraded | RuleFault | None:
+    """Why the judge that a rule names cannot be asked by it at all."""
+    name = judge_of(rule)
+    judge = known.get(name)
+    if judge is None:
+        return unknown_judge(rule, known) or Ungraded("not_graded", "judge_unavailable", _no_default(known))
+    if not judge.allow_templates and hasattr(rule, "prompt_template"):
+        return RuleFault("invalid_params", f"The judge {name} takes no prompt templates of callers (allow_templates)")
+    if judge.kind == "anthropic" and type_name(type(rule)) == "moderation":
+        told = f"The judge {name} is of kind anthropic, which has no moderation; one of kind openai may have"
+        return Ungraded("not_graded", "judge_unavailable", told)
+    return None
+
+
+def _no_default(known: Collection[str]) -> str:
+    others = ", ".join(name for name in known if name != CALLER)
+    said = f"no judge is named default; known are {others}: name one in `judge`" if others else "no judge is configured"
+    return f"{said}{', ' if others else ': '}add a table [judges.default] (docs/judges.md), or use `judge: caller`"

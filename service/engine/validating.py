@@ -1,6 +1,6 @@
 """POST /v1/evaluations/validate: what is wrong with a batch, and what it would cost, without running it."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from time import perf_counter
@@ -11,14 +11,16 @@ from msgspec import UNSET, Meta, Struct
 from service.catalogue import type_name
 from service.config import Limits
 from service.core.asking import Need, Ungraded
-from service.core.assess import compares
+from service.core.assess import Assessor, compares
 from service.core.binding import bind, is_templated
 from service.core.errors import MAX_FAULTS, Fault, Invalid
 from service.core.evaluator import Evaluator
+from service.core.judging import JudgeInfo
 from service.engine.admission import admit, over
 from service.engine.batch import Batch, Item
-from service.engine.consulting import CALLER, identity, judge_of, unknown_judge
+from service.engine.consulting import CALLER, asks_judge, identity, judge_of, refused_by
 from service.engine.gathering import own_fault
+from service.engine.handing import strays
 from service.engine.lanes import Steps
 from service.engine.naming import Names
 from service.engine.vetting import faults, vetted
@@ -33,7 +35,9 @@ class Cost(Struct):
     """What a batch asks for."""
 
     evaluations: int = 0
-    texts: Annotated[int, Meta(description="Distinct texts that the model would embed.")] = 0
+    texts: Annotated[
+        int, Meta(description="Distinct texts that the model would embed; what judges come up with is not known yet.")
+    ] = 0
     judge_calls: Annotated[int, Meta(description="Questions that judges would be asked, equal ones once; at most.")] = 0
 
 
@@ -56,10 +60,13 @@ class _Wants:
 
     def __init__(self) -> None:
         self.texts: set[str] = set()
+        self.embeds_replies = False
+        """Whether judges come up with texts that are embedded, too."""
         self._questions: dict[tuple[str, bytes], int] = {}
 
     def add(self, rule: Evaluator, need: Need) -> None:
-        self.texts.update(need.vectors)
+        self.texts.update(need.vectors, need.foreseen)
+        self.embeds_replies = self.embeds_replies or bool(getattr(rule, "embeds_replies", False))
         judge = judge_of(rule)
         if judge != CALLER:
             self._questions.update({(judge, identity(one)): 1 + rule.spec.follow_ups for one in need.prompts})
@@ -70,7 +77,7 @@ class _Wants:
 
 
 def validating(
-    batch: Batch, limits: Limits, judges: Collection[str], arrived: float, body_bytes: int
+    batch: Batch, limits: Limits, judges: Mapping[str, JudgeInfo], arrived: float, body_bytes: int
 ) -> Steps[Validation]:
     """Check everything that can be checked without judging, as far as the deadline allows."""
     names = Names(batch)
@@ -85,8 +92,10 @@ def validating(
         if not rule.active:
             continue
         found = [] if is_templated(rule) else faults(rule, limits)
-        if fault := unknown_judge(rule, judges):
-            errors.append(Fault(f"{pointer}/judge", fault.code, fault.detail))
+        if asks_judge(rule):
+            failed, odd = _of_judge(pointer, rule, judges)
+            errors += failed
+            warnings += odd
         if not found:
             try:
                 warnings += [
@@ -104,10 +113,23 @@ def validating(
     errors += over("/items", wants.judge_calls, limits.judge_calls, "judge_calls")
     if perf_counter() > deadline:
         warnings.append(Fault("", "deadline_exceeded", "The deadline passed before everything was looked at"))
-    else:
+    elif not wants.embeds_replies:
         warnings += islice(_unused_vectors(batch, wants.texts), MAX_FAULTS)
     cost = Cost(evaluations=evaluations, texts=asked, judge_calls=wants.judge_calls)
-    return Validation(not errors, errors[:MAX_FAULTS], warnings[:MAX_FAULTS], cost)
+    return Validation(not errors, list(dict.fromkeys(errors))[:MAX_FAULTS], warnings[:MAX_FAULTS], cost)
+
+
+def _of_judge(pointer: str, rule: Evaluator, judges: Mapping[str, JudgeInfo]) -> tuple[list[Fault], list[Fault]]:
+    """What keeps a rule from asking the judge that it names: an error of the rule, or that nobody would answer."""
+    refusal = refused_by(rule, judges)
+    place = f"{pointer}/judge"
+    if isinstance(refusal, RuleFault):
+        return [Fault(place, refusal.code, refusal.detail)], []
+    if refusal is not None:
+        return [], [Fault(place, refusal.reason, refusal.detail)]
+    judge = judges[judge_of(rule)]
+    told = f"The judge {judge.name} {judge.fault}"
+    return [], [Fault(place, "judge_unavailable", told)] if judge.fault else []
 
 
 def _unused(batch: Batch, names: Names) -> Iterator[Fault]:
@@ -119,9 +141,13 @@ def _unused(batch: Batch, names: Names) -> Iterator[Fault]:
             kind, name = type_name(type(rule)), str(rule.id)
             if name in item.grades and kind != "review":
                 yield Fault(join(f"/items/{index}/grades", name), "unused", f"A rule of type {kind} takes no grade")
+            place = join(f"/items/{index}/replies", name)
             if name in item.replies and judge_of(rule) != CALLER:
                 told = "Replies of the caller are read where the rule says `judge: caller`"
-                yield Fault(join(f"/items/{index}/replies", name), "unused", told)
+                yield Fault(place, "unused", told)
+            elif name in item.replies:
+                for stray in strays(rule, item.replies[name], several=False if rule.path is None else None):
+                    yield Fault(join(place, stray.key), "unused", stray.detail)
 
 
 def _unused_vectors(batch: Batch, needed: set[str]) -> Iterator[Fault]:
@@ -133,22 +159,32 @@ def _unused_vectors(batch: Batch, needed: set[str]) -> Iterator[Fault]:
 
 
 def _faults_of_wants(batch: Batch, limits: Limits, deadline: float, wants: _Wants) -> Steps[list[Fault]]:
-    """What is wrong with the vectors that each rule would compare first; all it asks for first is added to `wants`."""
+    """What is wrong with what each rule would ask for first, which is added to `wants`: its length, its vectors."""
     found: list[Fault] = []
     for pointer, rule, items in _rules(batch):
         faults: dict[str, Fault] = {}
         for item in items if rule.active and rule.inquires() else ():
             if perf_counter() > deadline:
                 break
-            with suppress(RuleFault, Ungraded, StopIteration):
+            with suppress(RuleFault):
                 ready = vetted(bind(rule, item.variables, limits.text_chars), limits)
-                need = next(ready.inquire(item))
-                wants.add(rule, need)
-                if fault := own_fault(need.vectors, batch.vectors):
+                if fault := _fault_of_first(rule, ready, item, batch, wants):
                     faults.setdefault(fault.code, Fault(pointer, fault.code, fault.detail))
             yield None
         found += faults.values()
     return found
+
+
+def _fault_of_first(rule: Evaluator, ready: Assessor, item: Item, batch: Batch, wants: _Wants) -> RuleFault | None:
+    """What is wrong with what a judgement asks for first, now added to `wants`."""
+    try:
+        need = next(ready.inquire(item))
+    except RuleFault as fault:
+        return fault
+    except (Ungraded, StopIteration):
+        return None
+    wants.add(rule, need)
+    return own_fault(need.vectors or need.foreseen, batch.vectors)
 
 
 def _rules(batch: Batch) -> Iterator[tuple[str, Evaluator, Sequence[Item]]]:
@@ -164,7 +200,7 @@ def _oddities(
     rule: Evaluator, items: Sequence[Item], limits: Limits, deadline: float
 ) -> Steps[list[tuple[str, str, str]]]:
     """What looks odd about a rule: field, code, sentence. RuleFault if it cannot run on some item."""
-    odd = []
+    odd: list[tuple[str, str, str]] = [*getattr(rule, "oddities", tuple)()]
     if rule.threshold != _DEFAULT_THRESHOLD and not rule.spec.graded:
         odd.append(("/threshold", "threshold_ignored", "This type scores 1 or 0: a threshold changes nothing"))
     wants = compares(type(rule)) and rule.expected is UNSET  # type: ignore[attr-defined]

@@ -8,6 +8,8 @@ from time import perf_counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from service.core.judging import JudgeInfo, NoReply, Prompt, Reply
 from service.judge.budget import Request
 from service.judge.figures import JudgeFigures
@@ -49,7 +51,7 @@ class Proxy:
             if one.api_key_env and not one.key(environ)
         }
         self._desks = {name: _desk(name, one, one.key(environ), clock, sleep) for name, one in settings.items()}
-        infos = {name: one.info(name) for name, one in settings.items()}
+        infos = {name: replace(one.info(name), fault=self._keyless.get(name)) for name, one in settings.items()}
         self._known = MappingProxyType(infos | {CALLER: JudgeInfo(name=CALLER, kind="caller", model=None)})
         self._loop = Loop("judges")
         for name, said in sorted(self._keyless.items()):

@@ -23,8 +23,12 @@ def only(answer: dict[str, Any]) -> dict[str, Any]:
     return got  # type: ignore[no-any-return]
 
 
-def validated(body: dict[str, Any], judges: tuple[str, ...] = ("default", "caller")) -> Validation:
-    return drain(validating(msgspec.convert(body, Batch), Limits(), judges, perf_counter(), 100))
+DEFAULT = JudgeInfo(name="default", kind="openai", model="m")
+
+
+def validated(body: dict[str, Any], *judges: JudgeInfo) -> Validation:
+    known = Scripted([], judges or (DEFAULT,)).known
+    return drain(validating(msgspec.convert(body, Batch), Limits(), known, perf_counter(), 100))
 
 
 def test_equal_questions_are_asked_once_and_each_vote_apart() -> None:

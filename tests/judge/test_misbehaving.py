@@ -233,7 +233,9 @@ def test_there_is_no_such_name(host: str, make: Make) -> None:
 
 
 def test_a_judge_without_its_key_is_not_asked(server: JudgeServer, make: Make) -> None:
-    (odd,) = answers(make(api_key_env="ANOTHER_KEY"), prompt("odd"))
+    proxy = make(api_key_env="ANOTHER_KEY")
+    (odd,) = answers(proxy, prompt("odd"))
+    assert "ANOTHER_KEY" in str(proxy.known["default"].fault)
     assert odd.reason == "judge_unavailable"
     assert "no key" in odd.detail
     assert server.asked == []

@@ -1,7 +1,7 @@
 """What all evaluators that ask a judge have in common."""
 
-from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from msgspec import Meta
 from msgspec.structs import replace
@@ -10,8 +10,19 @@ from service.core.asking import Judging, Ungraded
 from service.core.case import Case
 from service.core.evaluator import Evaluator, Example, Name, Source, Spec, Verdict
 from service.scorers.judged.material import given, needed, under_test
-from service.scorers.judged.votes import Opinion, Vote, abreast, accord, account, ballot, counted, mean, readable
-from service.scorers.judged.wording import Texts
+from service.scorers.judged.votes import (
+    Opinion,
+    Vote,
+    abreast,
+    accord,
+    account,
+    ballot,
+    counted,
+    key_of,
+    mean,
+    readable,
+)
+from service.scorers.judged.wording import Texts, Wording, is_there, load
 
 MAX_SAMPLES = 100
 
@@ -28,11 +39,23 @@ def judged(*examples: Example, reads: tuple[Source, ...] = (), follow_ups: int =
     )
 
 
+class Oddity(NamedTuple):
+    """What looks odd about a rule, though it runs: the pointer to its field, a code, a sentence."""
+
+    field: str
+    code: str
+    detail: str
+
+
 class Asking(Evaluator, frozen=True, kw_only=True, rename={"judge_": "judge"}):
     """An evaluator that asks a judge, in one vote or in several."""
 
     shows: ClassVar[tuple[str, ...]] = ()
     """Parts of the case that the judge must see beside the value under test."""
+    steps: ClassVar[tuple[str, ...]] = ()
+    """What a vote asks, in the names of its keys; `vote1`, `vote2` and so on where it asks one thing."""
+    embeds_replies: ClassVar[bool] = False
+    """Whether texts of the judge's own are embedded, which nobody knows before."""
 
     judge_: Annotated[Name, Meta(description="Who is asked: a configured judge, or `caller`.")] = "default"
     samples: Annotated[
@@ -57,6 +80,22 @@ class Asking(Evaluator, frozen=True, kw_only=True, rename={"judge_": "judge"}):
             details = account(votes, ends, with_replies=self.include_replies) | {"votes": ballot(ends)}
             raise Ungraded(fault.status, fault.reason, fault.detail, details | fault.details) from None
         return self._verdict(votes, ends, score, final)
+
+    def keys(self) -> list[str]:
+        """Every key under which the judge may be asked about one value."""
+        votes = range(1, self.samples + 1)
+        return [key_of(number, step) for step in self.steps or ("",) for number in votes]
+
+    def oddities(self) -> Iterator[Oddity]:
+        """What looks odd about the rule by itself."""
+        yield from ()
+
+    @classmethod
+    def wordings(cls) -> dict[str, Wording]:
+        """What a judge is told, by the names under which the catalogue shows it."""
+        own = str(cls.__struct_config__.tag)
+        names = [f"{own}_{step}" for step in cls.steps]
+        return {name: load(name) for name in (*names, own) if is_there(name)}
 
     def texts(self, value: Any, expected: Any, case: Case) -> Texts:
         """What the judge is shown, by the names that wordings call it. Ungraded no_data where something is missing."""

@@ -40,6 +40,10 @@ class Choosing(Chatting, frozen=True, kw_only=True):
             told = f"`choice_scores` has no score for {missing}: it has to give one to each of {wanted}"
             raise RuleFault("invalid_params", told)
 
+    @classmethod
+    def wordings(cls) -> dict[str, Wording]:
+        return {str(cls.__struct_config__.tag): cls.wording}
+
     @property
     def scores(self) -> dict[str, float]:
         """The scores in force, by label."""
@@ -82,6 +86,10 @@ class Pairing(Choosing, frozen=True, kw_only=True):
         bool,
         Meta(description="Ask in both orders; a judge that contradicts itself scores 0.5, and details.flipped tells."),
     ] = False
+
+    def keys(self) -> list[str]:
+        own = super().keys()
+        return [*own, *(f"{key}.swap" for key in own)] if self.swap else own
 
     def opinion(self, vote: Vote, texts: Texts) -> Judging[Opinion]:
         if not self.swap:

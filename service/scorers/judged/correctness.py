@@ -51,6 +51,7 @@ class AnswerCorrectness(Chatting, frozen=True):
         reads=("input", "context"),
     )
     shows = ("input",)
+    steps = ("classes",)
 
     expected: Expected | UnsetType = UNSET
     factuality_weight: Annotated[Weight, Meta(description="Weight of the claims.")] = 0.75
@@ -62,15 +63,17 @@ class AnswerCorrectness(Chatting, frozen=True):
             raise RuleFault("invalid_params", told)
 
     def opinion(self, vote: Vote, texts: Texts) -> Judging[Opinion]:
-        (classes,) = yield from vote.ask({vote.key("classes"): _WORDING.question(texts, _CLASSES)})
+        pair = as_text(texts["output"]), as_text(texts["expected"])
+        foreseen = tuple(dict.fromkeys(pair)) if self.answer_similarity_weight else ()
+        question = _WORDING.question(texts, _CLASSES)
+        (classes,) = yield from vote.ask({vote.key("classes"): question}, foreseen=foreseen)
         right, wrong, missing = (len(classes[name]) for name in ("TP", "FP", "FN"))
         factuality = right / (right + (wrong + missing) / 2) if right + wrong + missing else 1.0
         evidence: dict[str, Any] = {**classes, "factuality": factuality}
         similarity = 0.0
         if self.answer_similarity_weight:
-            one, other = as_text(texts["output"]), as_text(texts["expected"])
-            told = yield Need(vectors=tuple(dict.fromkeys([one, other])))
-            similarity = rescaled(cosine(told.vectors[one], told.vectors[other]), FLOOR)
+            told = yield Need(vectors=foreseen)
+            similarity = rescaled(cosine(*(told.vectors[text] for text in pair)), FLOOR)
             evidence |= {"similarity": similarity, "embedding_model": told.model}
         most = max(self.factuality_weight, self.answer_similarity_weight)
         shares = self.factuality_weight / most, self.answer_similarity_weight / most

@@ -60,6 +60,7 @@ class Faithfulness(Chatting, frozen=True):
         follow_ups=1,
     )
     shows = ("input", "context")
+    steps = ("statements", "verdicts")
 
     use_cot: Reasoned = True
 

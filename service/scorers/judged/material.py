@@ -57,8 +57,9 @@ def needed_context(texts: Texts) -> None:
 
 
 def criteria(case: Case) -> Any:
-    """The criteria in the metadata of a case, None where it has none."""
-    return case.metadata.get("criteria") if isinstance(case.metadata, dict) else None
+    """The criteria in the metadata of a case, None where it has none or only blanks."""
+    found = case.metadata.get("criteria") if isinstance(case.metadata, dict) else None
+    return None if isinstance(found, str) and not found.strip() else found
 
 
 def passages(context: Any) -> list[str]:

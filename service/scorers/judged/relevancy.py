@@ -14,7 +14,7 @@ from service.scorers.judged.asking import Chatting, Reasoned, judged
 from service.scorers.judged.coverage import TooCostly, covered
 from service.scorers.judged.material import given, needed, needed_context, passages
 from service.scorers.judged.shapes import TEXT, VERDICT, listed, said, shape
-from service.scorers.judged.votes import Opinion, Vote
+from service.scorers.judged.votes import Opinion, Vote, key_of
 from service.scorers.judged.wording import Texts, load
 from service.scorers.similarity import FLOOR
 
@@ -51,6 +51,7 @@ class ContextRelevancy(Chatting, frozen=True, rename={"from_": "from"}):
         reads=("input",),
     )
     shows = ("input",)
+    steps = ("sentences",)
 
     from_: Annotated[Source, Meta(description="The part of the item that is the context under test.")] = "context"
     use_cot: Reasoned = True
@@ -114,11 +115,16 @@ class AnswerRelevancy(Chatting, frozen=True):
         reads=("input", "context"),
     )
     shows = ("input",)
+    embeds_replies = True
 
     strictness: Annotated[int, Meta(ge=1, le=MAX_STRICTNESS, description="How often the question is guessed.")] = 3
     on_missing_context: Annotated[
         Literal["zero", "no_data"], Meta(description="Without a context the score is 0, or there is none.")
     ] = "zero"
+
+    def keys(self) -> list[str]:
+        votes, guesses = range(1, self.samples + 1), range(1, self.strictness + 1)
+        return [key_of(vote, f"q{guess}") for vote in votes for guess in guesses]
 
     def texts(self, value: Any, expected: Any, case: Case) -> Texts:
         texts = super().texts(value, expected, case)
@@ -134,13 +140,13 @@ class AnswerRelevancy(Chatting, frozen=True):
     def opinion(self, vote: Vote, texts: Texts) -> Judging[Opinion]:
         question = _QUESTION.question(texts, _GUESS)
         keys = [vote.key(f"q{number}") for number in range(1, self.strictness + 1)]
-        answers = yield from vote.ask(dict.fromkeys(keys, question), apart=True)
+        asked = as_text(texts["input"])
+        answers = yield from vote.ask(dict.fromkeys(keys, question), apart=True, foreseen=(asked,))
         evasive = sum(answer["noncommittal"] for answer in answers)
         questions = [answer["question"] for answer in answers]
         evidence = {"questions": questions, "noncommittal": evasive}
         if evasive == len(answers):
             return Opinion(score=0.0, told=f"the output is noncommittal, by {_all(evasive)}", evidence=evidence)
-        asked = as_text(texts["input"])
         told = yield Need(vectors=tuple(dict.fromkeys([*questions, asked])))
         closeness = [rescaled(cosine(told.vectors[guess], told.vectors[asked]), FLOOR) for guess in questions]
         score = fsum(closeness) / len(closeness)

@@ -48,21 +48,26 @@ class Vote:
 
     def key(self, step: str) -> str:
         """What the question of a step is called: `statements` in the first vote, `vote2.statements` in the second."""
-        return step if self.number == 1 else f"vote{self.number}.{step}"
+        return key_of(self.number, step)
 
-    def ask(self, questions: Mapping[str, Question], *, apart: bool = False) -> Judging[list[dict[str, Any]]]:
+    def ask(
+        self, questions: Mapping[str, Question], *, apart: bool = False, foreseen: tuple[str, ...] = ()
+    ) -> Judging[list[dict[str, Any]]]:
         """The objects that answer questions, by their keys. Ungraded where one has no readable reply.
 
-        `apart`: the questions are one asked several times, which no one may take for one.
+        `apart`: the questions are one asked several times, which no one may take for one. `foreseen` are texts whose
+        vectors are needed after the replies.
         """
-        replies = yield from self.put(questions, apart=apart)
+        replies = yield from self.put(questions, apart=apart, foreseen=foreseen)
         return [self.read(reply, question.schema) for reply, question in zip(replies, questions.values(), strict=True)]
 
-    def put(self, questions: Mapping[str, Question], *, apart: bool = False) -> Judging[list[Reply]]:
+    def put(
+        self, questions: Mapping[str, Question], *, apart: bool = False, foreseen: tuple[str, ...] = ()
+    ) -> Judging[list[Reply]]:
         """The replies to questions as they came. Ungraded where one has none, or none that is complete."""
         for question in questions.values():
             self.forged.update(question.forged)
-        told = yield Need(prompts=tuple(self._prompts(questions, apart=apart)))
+        told = yield Need(prompts=tuple(self._prompts(questions, apart=apart)), foreseen=foreseen)
         found = [told.replies[key] for key in questions]
         self.replies |= {key: reply for key, reply in zip(questions, found, strict=True) if isinstance(reply, Reply)}
         return [_complete(reply) for reply in found]
@@ -96,6 +101,13 @@ class Vote:
         return found.value
 
 
+def key_of(number: int, step: str) -> str:
+    """What the question of a step is called in the vote of a number, the steps of the first without one."""
+    if not step:
+        return f"vote{number}"
+    return step if number == 1 else f"vote{number}.{step}"
+
+
 def unread(fault: ReplyFault) -> Ungraded:
     """A faulty reply as the end of a vote."""
     return Ungraded("not_graded", fault.reason, fault.detail)
@@ -123,6 +135,7 @@ def abreast(votes: Sequence[Judging[Opinion]]) -> Judging[list[Opinion | Ungrade
         told = yield Need(
             vectors=tuple(dict.fromkeys(text for need in needs for text in need.vectors)),
             prompts=tuple(prompt for need in needs for prompt in need.prompts),
+            foreseen=tuple(dict.fromkeys(text for need in needs for text in need.foreseen)),
         )
 
 

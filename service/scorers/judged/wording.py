@@ -36,6 +36,12 @@ class Wording(Struct, frozen=True):
     task: str
     paragraphs: tuple[str, ...]
 
+    @property
+    def template(self) -> tuple[str, str]:
+        """The two messages, of the system and of the user, as they stand before anything is filled in."""
+        system = "\n\n".join([self.task, COMMON.task])
+        return system, "\n\n".join([*COMMON.paragraphs, *self.paragraphs])
+
     def question(self, texts: Texts, schema: dict[str, Any]) -> Question:
         """The question about these texts. A paragraph with a text that is not given is left out."""
         told = [one for one in self.paragraphs if texts.keys() >= set(_PLACE.findall(one))]
@@ -52,11 +58,16 @@ def asked(task: str, paragraphs: list[str], schema: dict[str, Any], fences: Fenc
     return Question((Message("system", system), Message("user", user)), schema, tuple(fences.forged))
 
 
+def is_there(name: str) -> bool:
+    """Whether there are words under this name."""
+    return files(__package__).joinpath(f"{name}.txt").is_file()
+
+
 def load(name: str) -> Wording:
     """The words in the file of this name: the task, a line of dashes, the paragraphs."""
     text = files(__package__).joinpath(f"{name}.txt").read_text("utf-8")
     task, _, paragraphs = text.strip().partition(_RULER)
-    return Wording(task.strip(), tuple(paragraphs.strip().split("\n\n")))
+    return Wording(task.strip(), tuple(filter(None, paragraphs.strip().split("\n\n"))))
 
 
 def _places(name: str, text: str | list[str]) -> dict[str, str]:

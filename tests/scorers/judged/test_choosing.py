@@ -181,6 +181,7 @@ MISSING = [
     ({"type": "possible"}, {"input": [{"name": "q", "value": None}], "output": "o"}, "missing_input"),
     ({"type": "closed_qa"}, {"input": "q", "output": "o"}, "missing_criteria"),
     ({"type": "closed_qa"}, {"input": "q", "output": "o", "metadata": {"criteria": ""}}, "missing_criteria"),
+    ({"type": "closed_qa"}, {"input": "q", "output": "o", "metadata": {"criteria": " \n"}}, "missing_criteria"),
     ({"type": "closed_qa"}, {"input": "q", "output": "o", "metadata": None, "expected": None}, "missing_criteria"),
     ({"type": "closed_qa", "criteria": "c"}, {"output": "o"}, "missing_input"),
 ]
@@ -198,6 +199,7 @@ CRITERIA = [
     ({}, {"metadata": {"criteria": "item"}}, ["item"], ["reference answer:"]),
     ({}, {"metadata": {"criteria": ["a", "b"]}}, ['["a", "b"]'], []),
     ({}, {"expected": "e"}, ["The reference answer: <"], ["The criterion:"]),
+    ({}, {"metadata": {"criteria": "  "}, "expected": "e"}, ["The reference answer: <"], ["The criterion:"]),
 ]
 
 
