@@ -5,10 +5,10 @@ import pkgutil
 from collections.abc import Mapping
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Annotated, Any, Union
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct, structs
 
 from service import scorers
 from service.config import ConfigError
@@ -16,6 +16,14 @@ from service.core.evaluator import Evaluator, Example, Family, Spec
 
 GROUP = "scorewright.evaluators"
 """The entry points by which installed packages name classes of their own."""
+
+
+class PromptText(Struct, frozen=True):
+    """What a judge is told, before anything is filled in: `{name}` stands for a text of the item, or for the schema."""
+
+    name: str
+    system: str
+    user: str
 
 
 class Entry(Struct, kw_only=True):
@@ -26,10 +34,11 @@ class Entry(Struct, kw_only=True):
     description: str
     family: Family
     graded: bool
-    needs: list[str]
+    needs: Annotated[list[str], Meta(description="Parts of an item without which an evaluation is no_data.")]
     score_range: tuple[float, float]
     revision: int
     parameters: dict[str, Any]
+    prompts: Annotated[list[PromptText], Meta(description="What judges are told; a change of it raises `revision`.")]
     examples: list[Example]
 
 
@@ -42,10 +51,11 @@ def entry(kind: type[Evaluator]) -> Entry:
         description=description.strip(),
         family=kind.spec.family,
         graded=kind.spec.graded,
-        needs=["output", "expected"] if "expected" in kind.__struct_fields__ else ["output"],
+        needs=_needs(kind),
         score_range=(0.0, 1.0),
         revision=kind.spec.revision,
         parameters=parameters(kind),
+        prompts=[PromptText(name, *one.template) for name, one in getattr(kind, "wordings", dict)().items()],
         examples=list(kind.spec.examples),
     )
 
@@ -56,6 +66,13 @@ def parameters(kind: type[Evaluator]) -> dict[str, Any]:
     own = components.pop(kind.__name__)
     schema: dict[str, Any] = own | ({"$defs": components} if components else {})
     return schema
+
+
+def _needs(kind: type[Evaluator]) -> list[str]:
+    """The value under test, what it is compared with, and what a judge must see."""
+    (tested,) = (field.default for field in structs.fields(kind) if field.name == "from_")
+    compared = ["expected"] if "expected" in kind.__struct_fields__ else []
+    return list(dict.fromkeys([tested, *getattr(kind, "shows", ()), *compared]))
 
 
 def type_name(kind: type[Evaluator]) -> str:

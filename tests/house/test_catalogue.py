@@ -4,7 +4,7 @@ import inspect
 
 import msgspec
 import pytest
-from msgspec import structs
+from msgspec import UNSET, structs
 
 from service.catalogue import BY_TYPE, EVALUATORS, entry
 from service.core.evaluator import Evaluator, Example
@@ -61,6 +61,44 @@ def test_its_examples_hold(kind: type[Evaluator], example: Example) -> None:
     assert got["explanation"]
     if example.score is not None:
         assert got["score"] == pytest.approx(example.score, abs=1e-12)
+
+
+@BY_NAME
+def test_what_it_needs_is_what_it_cannot_do_without(kind: type[Evaluator]) -> None:
+    row = entry(kind)
+    example = next(one for one in row.examples if one.replies or one.case.output is not UNSET)
+    case = msgspec.to_builtins(example.case)
+    case |= {"expected": example.params["expected"]} if "expected" in example.params else {}
+    params = {name: value for name, value in example.params.items() if name != "expected"}
+    rule = {"type": row.type, "id": "r", "judge": "caller", **params}
+    rule = rule if example.replies else {name: value for name, value in rule.items() if name != "judge"}
+    item = case | {"replies": {"r": example.replies}} if example.replies else case
+    assert evaluation(rule, vectors=example.vectors, **item)["status"] != "no_data"
+    for part in ("output", "input", "context", "expected"):
+        rest = {name: value for name, value in item.items() if name != part}
+        got = evaluation(rule, vectors=example.vectors, **rest)
+        if part in row.needs:
+            assert got["status"] == "no_data", part
+        elif row.type != "closed_qa":  # which falls back on `expected`
+            assert got["status"] != "no_data", part
+
+
+def test_the_prompts_of_judges_are_served_by_name() -> None:
+    prompts = {one.name: one for kind in EVALUATORS for one in entry(kind).prompts}
+    assert {
+        "factuality",
+        "faithfulness_statements",
+        "faithfulness_verdicts",
+        "llm_rubric",
+        "external",
+    } <= prompts.keys()
+    for kind in EVALUATORS:
+        assert bool(entry(kind).prompts) == (hasattr(kind, "judge_") and entry(kind).type != "moderation")
+    one = prompts["factuality"]
+    assert one.system.startswith("You are a fact checker.")
+    assert one.system.endswith("{schema}")
+    assert "The question: {input}" in one.user
+    assert prompts["llm"].user.endswith("{prompt_template}")
 
 
 @BY_NAME

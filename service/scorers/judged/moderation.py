@@ -29,9 +29,9 @@ class Moderation(Asking, frozen=True):
     """A moderation service does not object to the output.
 
     score = 0 if the text is flagged, else 1. With `category_threshold` it is 0 if the score of any category is above
-    that, whatever is flagged; a category without a score does not count. `threshold` has nothing to divide, for there is
-    no score between. The service is asked under the key `vote1` and gets the text as it is. A reply of the caller may be a
-    whole answer of /moderations with one result. Source: autoevals Moderation.
+    that, whatever is flagged; a category without a score does not count. There is no score between, which
+    `threshold` could divide. The service is asked under the key `vote1` and gets the text as it is. A reply of the
+    caller may be a whole answer of /moderations with one result. Source: autoevals Moderation.
     """
 
     spec = judged(

@@ -1,12 +1,14 @@
 """What judges are told: texts of the case are data between fences, and equal cases make equal prompts."""
 
 import re
+from hashlib import blake2b
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from service.catalogue import EVALUATORS, entry
 from service.core.judging import Prompt
 from service.primitives.jsontext import render
 from tests.scorers.judged.driving import Seen, judged
@@ -132,3 +134,34 @@ def test_a_verdict_quoted_from_the_output_beside_the_judge_s_own_is_ambiguous() 
 def test_each_passage_has_fences_of_its_own() -> None:
     got = ask({"type": "context_relevancy"}, input="q", context=["one", "two"])
     assert re.search(r">one</quoted-\w+>\n<quoted-\w+>two<", got.prompts[0].messages[1].content)
+
+
+PINNED = {
+    "answer_correctness": (1, "63edb1bbcec5"),
+    "answer_relevancy": (1, "e25ba43c52e3"),
+    "battle": (1, "3d87e258100d"),
+    "closed_qa": (1, "794b836dd0f3"),
+    "context_relevancy": (1, "d0c64a2da58a"),
+    "external": (1, "410d0c5c7ce3"),
+    "factuality": (1, "7b50e7bf47f8"),
+    "faithfulness_statements": (1, "f851b66bcccb"),
+    "faithfulness_verdicts": (1, "fd9567c9783b"),
+    "humor": (1, "8e3b387f7eb4"),
+    "llm": (1, "871d2133843e"),
+    "llm_rubric": (1, "88db100238d6"),
+    "possible": (1, "536e4605a0a0"),
+    "security": (1, "6ae1ae44c1e5"),
+    "sql": (1, "5ccff17ef506"),
+    "summary": (1, "7a69093e99a8"),
+    "translation": (1, "9946b19f22bd"),
+}
+
+
+def test_a_prompt_that_changes_has_another_revision() -> None:
+    """Where this fails, raise `revision` in the spec of the evaluator, and put the new pair here."""
+    found = {
+        one.name: (row.revision, blake2b((one.system + one.user).encode(), digest_size=6).hexdigest())
+        for row in map(entry, EVALUATORS)
+        for one in row.prompts
+    }
+    assert found == PINNED
