@@ -1,10 +1,15 @@
-"""Our clusters and statistics alone, on vectors that are arrays already."""
+"""What POST /v1/prompt-metrics tells of vectors, when they are arrays already and nothing is checked."""
 
+import msgspec
 import numpy as np
 
 from benchmarks.prompts.measures import Measures
 from benchmarks.prompts.queries import Query, Session
 from service.engine.lanes import drain
+from service.engine.stability.grouping import group
+from service.engine.stability.results import Interaction
+from service.engine.stability.vectors import Found
+from service.engine.stability.wire import PromptMetrics
 from service.primitives.clusters import components, unit_rows
 from service.primitives.stats import stability
 
@@ -14,10 +19,25 @@ class Arrays:
 
     def __init__(self, session: Session) -> None:
         self._session = session
+        sent = {"tau": session.tau, "queries": [{"responses": query.responses} for query in session.queries]}
+        self._request = msgspec.convert(sent, PromptMetrics)
 
     def run(self) -> list[Measures]:
-        """All that the peer measures without constraints."""
+        """What the peer measures without constraints, and whatever else the service tells of vectors."""
+        return [self._grouped(query) for query in self._session.queries]
+
+    def run_bare(self) -> list[Measures]:
+        """What the peer measures, and no more."""
         return [_measured(query, self._session.tau) for query in self._session.queries]
+
+    def _grouped(self, query: Query) -> Measures:
+        into = Interaction(qa_id="", k=self._session.k, failed=0, stripped=0, empty=0)
+        rows, reference = query.with_reference[:-1], query.with_reference[-1]
+        found = Found(rows, reference if query.reference else None)
+        drain(group(into, self._request, found, range(into.k)))
+        assert into.csr is not None
+        assert into.stability is not None
+        return Measures(into.csr, into.stability, into.rss, None)
 
 
 def _measured(query: Query, tau: float) -> Measures:

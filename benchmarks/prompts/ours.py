@@ -1,10 +1,9 @@
 """POST /v1/prompt-metrics without HTTP."""
 
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 
 import msgspec
-import numpy as np
 
 from benchmarks.prompts.constraints import KEYWORD, MOST_WORDS, PATTERN
 from benchmarks.prompts.measures import Measures
@@ -16,7 +15,8 @@ from service.embedding.choosing import NoModel
 from service.engine.lanes import drain
 from service.engine.run import Outside
 from service.engine.stability.answering import measuring
-from service.engine.stability.wire import PromptMetrics
+from service.engine.stability.vectors import stacked
+from service.engine.stability.wire import PromptMetrics, Vector
 from service.judge.scripted import Scripted
 
 CONSTRAINTS = [
@@ -71,7 +71,7 @@ class Ours:
 
 
 def _stacked(request: PromptMetrics) -> object:
-    return [np.array(query.embeddings) for query in request.queries]
+    return [drain(stacked(cast("list[Vector]", query.embeddings))) for query in request.queries]
 
 
 def _query(query: Query) -> dict[str, Any]:

@@ -78,7 +78,7 @@ def _counted(name: str, responses: Responses) -> Interaction:
         qa_id=name,
         k=len(responses.kept),
         failed=len(responses.all) - len(responses.kept),
-        stripped=sum(one.was_stripped for one in responses.all),
+        stripped=sum(one.was_stripped for one in responses.altered),
         empty=responses.empty,
         responses=_shown(responses),
     )

@@ -1,7 +1,7 @@
 """One query's responses as points: how they group, and how near they are to the reference."""
 
 from collections.abc import Sequence
-from math import exp
+from math import exp, sqrt
 
 import numpy as np
 
@@ -10,19 +10,17 @@ from service.engine.lanes import Steps
 from service.engine.stability.results import EntropyEstimates, Interaction
 from service.engine.stability.vectors import Found, Rows
 from service.engine.stability.wire import PromptMetrics, StatisticalMode
-from service.primitives.clusters import Clustering, cluster, unit_rows
-from service.primitives.clusters.cosines import DECIMALS, slices
+from service.primitives.clusters import Clustering, cluster_units, unit_rows
+from service.primitives.clusters.cosines import DECIMALS
 from service.primitives.stats import beta_interval, beta_mean, clopper_pearson, entropy, pair_agreement, stability
-from service.primitives.vectors import unit
-
-ROWS_AT_ONCE = 1_000
 
 
 def group(into: Interaction, request: PromptMetrics, found: Found, kept: Sequence[int]) -> Steps[None]:
     """Tell how responses with vectors, at least one, group; `kept` are their places among all responses."""
     assert found.rows is not None
-    grouping = yield from cluster(found.rows, request.tau, request.linkage)
-    centre = yield from _sum_of_directions(found.rows)
+    unit = yield from unit_rows(found.rows)
+    grouping = yield from cluster_units(unit, request.tau, request.linkage)
+    centre = unit.sum(axis=0)
     counts = [len(one.members) for one in grouping.clusters]
     estimates = entropy(counts)
     into.csr, into.csr_interval = _csr(counts, request.statistical_mode)
@@ -46,21 +44,13 @@ def _csr(counts: Sequence[int], mode: StatisticalMode) -> tuple[float, tuple[flo
     return largest / total, clopper_pearson(largest, total, mode.ci_level, maxima=len(counts))
 
 
-def _sum_of_directions(rows: Rows) -> Steps[Rows]:
-    """The sum of the rows at length 1, with a dimension more where some are zero: those share that."""
-    directions = yield from unit_rows(rows)
-    total = np.zeros(directions.shape[1])
-    for block in slices(len(directions), ROWS_AT_ONCE):
-        total += directions[block].sum(axis=0)
-        yield None
-    return total
-
-
 def _rss(centre: Rows, reference: Rows, count: int) -> float | None:
     """The mean cosine with the reference; None for one of zeros, which points nowhere."""
-    if not reference.any():
+    largest = float(np.abs(reference).max())
+    if not largest:
         return None
-    return _cosine(float(centre[: len(reference)] @ unit(reference.tolist())) / count)
+    direction = reference.astype(np.float64) / largest  # before squares overflow or vanish
+    return _cosine(float(centre[: len(direction)] @ direction) / sqrt(direction @ direction) / count)
 
 
 def _mean_pairwise_cosine(centre: Rows, count: int) -> float | None:

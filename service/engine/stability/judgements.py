@@ -27,9 +27,10 @@ def comply(into: Interaction, constraints: Sequence[str], rows: Rows) -> None:
     if not constraints:
         return
     verdicts = [[_SATISFIED.get(one.status) for one in row[: len(constraints)]] for row in rows]
-    into.icr = mean(map(mean, verdicts))
-    into.icr_all = mean(min(known) if (known := _known(row)) else None for row in verdicts)
-    into.icr_by_constraint = {name: mean(row[at] for row in verdicts) for at, name in enumerate(constraints)}
+    shares = [_share(row) for row in verdicts]
+    into.icr = mean(shares)
+    into.icr_all = _share([None if share is None else share == 1 for share in shares])
+    into.icr_by_constraint = {name: _share([row[at] for row in verdicts]) for at, name in enumerate(constraints)}
 
 
 def rate(into: Interaction, responses: Responses, ratings: Sequence[Evaluation], *, by_caller: bool) -> None:
@@ -58,8 +59,11 @@ def ungraded(constraints: Sequence[str], rows: Rows) -> list[Evaluation]:
     return [one for one in checks if one.status not in _SATISFIED and one.status != "skipped"]
 
 
-def _known(verdicts: Iterable[bool | None]) -> list[bool]:
-    return [verdict for verdict in verdicts if verdict is not None]
+def _share(verdicts: list[bool | None]) -> float | None:
+    """That of the satisfied among those that there are."""
+    satisfied = verdicts.count(True)
+    known = satisfied + verdicts.count(False)
+    return satisfied / known if known else None
 
 
 def _prompt(place: int, prompt: dict[str, object]) -> RatingPrompt:

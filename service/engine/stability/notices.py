@@ -30,11 +30,11 @@ def of_responses(responses: Responses, temperature: float | None) -> Iterator[No
         yield Notice("low_k", f"csr_interval is not reliable under {FEW} responses, and this has {count}")
     if responses.empty:
         yield Notice("empty_responses", f"{responses.empty:,} of {count:,} responses are blank")
-    if count > 1 and len(set(responses.texts)) == 1:
+    if count > 1 and responses.texts.count(responses.texts[0]) == count:
         yield Notice("identical_responses", f"All {count:,} responses are the same text")
-    if unclosed := sum(one.unclosed for one in responses.all):
+    if unclosed := sum(one.unclosed for one in responses.altered):
         yield Notice("unclosed_reasoning", f"Reasoning has no end in {unclosed:,} responses: they may be incomplete")
-    if truncated := sum(one.truncated for one in responses.all):
+    if truncated := sum(one.truncated for one in responses.altered):
         yield Notice("truncated_responses", f"{truncated:,} responses were cut at their length (max_output_tokens)")
     if responses.written and temperature == 0:
         yield Notice("temperature_zero", "Written at temperature 0: that they agree says little about the prompt")
@@ -48,7 +48,7 @@ def of_vectors(query: Query, found: Found) -> Iterator[Notice]:
             yield Notice(code, cut(f"{what}: {fault.detail}", DETAIL_CHARS))
     if found.rows is None:
         return
-    if zeros := int((~found.rows.any(axis=1)).sum()):
+    if not found.rows[:, 0].all() and (zeros := int((~found.rows.any(axis=1)).sum())):
         yield Notice("zero_embeddings", f"{zeros:,} vectors are zero: their cosine with any other counts as 0")
     if found.reference is not None and not found.reference.any():
         yield Notice("zero_reference", "The vector of the reference is zero, which points nowhere: rss is null")

@@ -46,11 +46,12 @@ def own_vectors(query: Query, responses: Responses, vectors: Mapping[str, Vector
 def _aligned(embeddings: Sequence[Vector | None], responses: Responses) -> list[Vector]:
     if len(embeddings) != len(responses.all):
         raise _mixture(f"{len(embeddings):,} vectors for {len(responses.all):,} responses: give one for each")
-    rows = {place: embeddings[place] for place in responses.kept}
-    missing = next((place for place, row in rows.items() if row is None), None)
-    if missing is not None:
+    rows = [embeddings[place] for place in responses.kept]
+    present = [row for row in rows if row is not None]
+    if len(present) < len(rows):
+        missing = responses.kept[rows.index(None)]
         raise _mixture(f"There is no vector for the response at {missing}: give all or none")
-    return [row for row in rows.values() if row is not None]
+    return present
 
 
 def _by_text(texts: Sequence[str], vectors: Mapping[str, Vector]) -> list[Vector] | None:

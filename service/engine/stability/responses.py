@@ -26,13 +26,14 @@ class Response(Struct, frozen=True, kw_only=True):
 
 
 class Responses:
-    """All responses of one query; `kept` are the places of those that have a text."""
+    """All responses of one query; `kept` are the places of those that have a text, `altered` those that lack some."""
 
     def __init__(self, responses: Sequence[Response], written: Sequence[Written] | None = None) -> None:
         """`written` is what a judge wrote, if it did."""
         self.all = responses
         self.written = written
         self.kept = [place for place, one in enumerate(responses) if one.text is not None]
+        self.altered = [one for one in responses if one.was_stripped or one.truncated]
         self.texts = [one.text for one in responses if one.text is not None]
         self.empty = sum(not text.strip() for text in self.texts)
 
@@ -95,7 +96,7 @@ def _written(one: Written, *, strip: bool) -> Response:
 
 
 def _read(text: str, *, strip: bool, truncated: bool = False) -> Response:
-    if not strip:
+    if not strip or "<" not in text:
         return Response(text=text, truncated=truncated)
     bare = stripped(text)
     return Response(text=bare.text, truncated=truncated, was_stripped=bare.found, unclosed=bare.unclosed)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
+from struct import Struct
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from service.core.errors import Late, ModelUnavailable, ServiceError
 from service.core.ports import Embedded, Embedder
 from service.engine.gathering import promised
 from service.engine.lanes import Steps, all_awaited
-from service.engine.stability.own import Own, has_reference, own_vectors
+from service.engine.stability.own import Own, Vector, has_reference, own_vectors
 from service.engine.stability.responses import Responses
 from service.engine.stability.wire import PromptMetrics, Query
 from service.primitives.clusters.cosines import slices
@@ -70,7 +71,7 @@ class Vectors:
             return Found()
         if own is None:
             return self._model.found(texts, reference_of(self._request.queries[place]))
-        rows = yield from _stacked(own)
+        rows = yield from stacked(own.rows)
         return Found(rows, None if own.reference is None else np.array(own.reference))
 
     def _sort(self) -> Steps[dict[str, None]]:
@@ -110,6 +111,17 @@ class _Model(NamedTuple):
         return Found(rows, self.embedded.vectors[at], truncated=truncated)
 
 
+def stacked(vectors: Sequence[Vector]) -> Steps[Rows]:
+    """An array of vectors of one length."""
+    row = Struct(f"{len(vectors[0])}d")  # takes half the time that numpy takes to read lists
+    packed = bytearray(len(vectors) * row.size)
+    for block in slices(len(vectors), max(1, NUMBERS_AT_ONCE // len(vectors[0]))):
+        for place in range(block.start, block.stop):
+            row.pack_into(packed, place * row.size, *vectors[place])
+        yield None
+    return np.frombuffer(packed).reshape(len(vectors), -1)
+
+
 def texts_of(query: Query, responses: Responses) -> list[str]:
     """The texts of a query that the model is asked for; the reference alone is of no use."""
     reference = reference_of(query) if responses.kept else None
@@ -134,11 +146,3 @@ def _fault(embedded: Embedded, places: Sequence[int]) -> ServiceError | None:
     """Why one of these texts has no vector; None if all have."""
     fault = next((embedded.faults[place] for place in places if place in embedded.faults), None)
     return fault or (_LATE if embedded.late.intersection(places) else None)
-
-
-def _stacked(own: Own) -> Steps[Rows]:
-    rows = np.empty((len(own.rows), len(own.rows[0])))
-    for block in slices(len(rows), max(1, NUMBERS_AT_ONCE // rows.shape[1])):
-        rows[block] = own.rows[block]
-        yield None
-    return rows

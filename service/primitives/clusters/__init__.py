@@ -5,9 +5,9 @@ and returns its result.
 """
 
 from service.primitives.clusters.agglomerative import agglomerate
-from service.primitives.clusters.clustering import MAX_CURVE, MAX_VECTORS, Clustering, Linkage, cluster
+from service.primitives.clusters.clustering import MAX_CURVE, MAX_VECTORS, Clustering, Linkage, cluster, cluster_units
 from service.primitives.clusters.cosines import TOLERANCE, cosine_matrix, threshold, unit_rows
-from service.primitives.clusters.shape import Cluster, shapes
+from service.primitives.clusters.shape import Cluster, shapes, shapes_in
 from service.primitives.clusters.single import components, spanning_tree
 from service.primitives.clusters.tree import Point, Tree, curve, cut
 from service.primitives.steps import Steps
@@ -24,11 +24,13 @@ __all__ = [
     "Tree",
     "agglomerate",
     "cluster",
+    "cluster_units",
     "components",
     "cosine_matrix",
     "curve",
     "cut",
     "shapes",
+    "shapes_in",
     "spanning_tree",
     "threshold",
     "unit_rows",

@@ -6,7 +6,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from service.primitives.clusters.agglomerative import agglomerate
 from service.primitives.clusters.cosines import Rows, Vectors, cosine_matrix, unit_rows
-from service.primitives.clusters.shape import Cluster, shapes
+from service.primitives.clusters.shape import Cluster, shapes, shapes_in
 from service.primitives.clusters.single import components, spanning_tree
 from service.primitives.clusters.tree import Labels, Point, Tree, curve, cut
 from service.primitives.steps import Steps
@@ -33,17 +33,23 @@ def cluster(vectors: Vectors, tau: float, linkage: Linkage) -> Steps[Clustering]
 
     A row of zeros has cosine 1 with its like and 0 with all else. At least one row, at most MAX_VECTORS.
     """
-    unit = yield from unit_rows(vectors)
+    return (yield from cluster_units((yield from unit_rows(vectors)), tau, linkage))
+
+
+def cluster_units(unit: Rows, tau: float, linkage: Linkage) -> Steps[Clustering]:
+    """The same for rows that `unit_rows` has made."""
     if linkage == "single" and len(unit) > MAX_CURVE:
         labels = yield from components(unit, tau)
         return Clustering(labels, (yield from shapes(unit, labels, tau)), None)
-    tree = yield from _tree(unit, linkage)
-    labels = cut(tree, tau)
-    return Clustering(labels, (yield from shapes(unit, labels, tau)), curve(tree))
-
-
-def _tree(unit: Rows, linkage: Linkage) -> Steps[Tree]:
     cosines = yield from cosine_matrix(unit)
+    tree = yield from _tree(cosines, linkage)
+    labels = cut(tree, tau)
+    found = shapes_in(cosines, labels, tau) if linkage == "single" else shapes(unit, labels, tau)
+    return Clustering(labels, (yield from found), curve(tree))
+
+
+def _tree(cosines: Rows, linkage: Linkage) -> Steps[Tree]:
+    """The cosines outlast single linkage only."""
     if linkage == "single":
         return (yield from spanning_tree(cosines))
     return (yield from agglomerate(cosines, linkage))

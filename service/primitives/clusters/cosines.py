@@ -19,6 +19,8 @@ TOLERANCE = 1e-6
 DECIMALS = 12
 """Cosines are rounded to these, coarser than the noise of their summation: what ties on paper ties here."""
 
+_SCALE = 10.0**DECIMALS
+
 _FLOAT32_STEP = 2.0**-23
 
 _MAX_SIDE = 512
@@ -28,41 +30,62 @@ _PRODUCTS = 100_000_000
 _CELLS = 200_000
 """Numbers in a step that reads them: 1 ms."""
 
+_LEAST_SQUARE = 1e-200
+"""Where the square of a length is under it or over its inverse, squares of the numbers may vanish or overflow."""
+
 
 def threshold(tau: float) -> float:
     """What a cosine must reach, rounded or not, to be tau - TOLERANCE or more once it is rounded to DECIMALS."""
-    return float(thresholds(np.array([tau]))[0])
+    return round((tau - TOLERANCE) * _SCALE) / _SCALE - 0.5 / _SCALE
 
 
 def thresholds(taus: NDArray[np.float64]) -> NDArray[np.float64]:
     """The threshold at each tau."""
-    return np.round(taus - TOLERANCE, DECIMALS) - 0.5 * 10.0**-DECIMALS
+    return np.rint((taus - TOLERANCE) * _SCALE) / _SCALE - 0.5 / _SCALE
 
 
 def unit_rows(vectors: Vectors) -> Steps[Rows]:
     """The rows at length 1; those of zeros share a dimension of their own: cosine 1 among them, 0 with any other."""
-    count, dimensions = vectors.shape
-    blank = ~vectors.any(axis=1)
-    unit = np.zeros((count, dimensions + int(blank.any())))
-    unit[blank, -1:] = 1
-    for block in slices(count, max(1, _CELLS // dimensions)):
+    unit = np.empty(vectors.shape)
+    some_blank = False
+    for block in slices(len(vectors), rows_at_once(vectors.shape[1])):
         rows = unit[block]
-        rows[:, :dimensions] = vectors[block]
-        rows /= np.abs(rows).max(axis=1, keepdims=True)  # before squares overflow or vanish
-        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        rows[:] = vectors[block]
+        some_blank |= _rescale(rows)
         yield
-    return unit
+    return np.column_stack([unit, ~unit.any(axis=1)]) if some_blank else unit
+
+
+def _rescale(rows: Rows) -> bool:
+    """Bring rows to length 1 where they are, except for those of zeros, and tell whether there are some."""
+    with np.errstate(over="ignore"):
+        squares = np.vecdot(rows, rows)
+    if squares.min() > _LEAST_SQUARE and squares.max() < 1 / _LEAST_SQUARE:
+        rows *= (1 / np.sqrt(squares))[:, None]
+        return False
+    sizes = np.abs(rows).max(axis=1, keepdims=True)
+    np.divide(rows, sizes, out=rows, where=sizes > 0)
+    np.divide(rows, np.linalg.norm(rows, axis=1, keepdims=True), out=rows, where=sizes > 0)
+    return not sizes.all()
 
 
 def cosine_matrix(unit: Rows, side: int | None = None) -> Steps[Rows]:
     """All cosines between rows of length 1, rounded to DECIMALS; symmetric. `side` is that of a step's block."""
+    side = side or side_for(unit)
+    if len(unit) <= side:
+        return (unit @ unit.T).round(DECIMALS)
     cosines = np.empty((len(unit), len(unit)))
-    for rows, columns in blocks(len(unit), side or side_for(unit)):
-        block = np.round(unit[rows] @ unit[columns].T, DECIMALS)
+    for rows, columns in blocks(len(unit), side):
+        block = (unit[rows] @ unit[columns].T).round(DECIMALS)
         cosines[rows, columns] = block
         cosines[columns, rows] = block.T
         yield
     return cosines
+
+
+def rows_at_once(width: int) -> int:
+    """How many rows of so many numbers take one short step to read."""
+    return max(1, _CELLS // width)
 
 
 def side_for(unit: Rows) -> int:

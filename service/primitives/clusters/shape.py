@@ -10,12 +10,16 @@ from service.primitives.clusters.cosines import (
     Rows,
     blocks,
     float32_error,
+    rows_at_once,
     side_for,
     slices,
     threshold,
 )
 from service.primitives.clusters.tree import Labels
 from service.primitives.steps import Steps
+
+_SAME_MEAN = 10.0**-DECIMALS
+"""Means of cosines that differ by no more are equal: cosines that are rounded are off by half of it."""
 
 
 class Cluster(NamedTuple):
@@ -32,7 +36,7 @@ class Cluster(NamedTuple):
 
 
 def shapes(unit: Rows, labels: Labels, tau: float, side: int | None = None) -> Steps[list[Cluster]]:
-    """The clusters in the order of their labels, which count from 0; the rows have length 1."""
+    """The clusters in the order of their labels, which count from 0; the rows have length 1. In memory for a block."""
     least, side = threshold(tau), side or side_for(unit)
     clusters = []
     for members in _members(labels):
@@ -40,6 +44,37 @@ def shapes(unit: Rows, labels: Labels, tau: float, side: int | None = None) -> S
         smallest = yield from _smallest(unit, members, side)
         clusters.append(Cluster(members.tolist(), medoid, smallest, smallest < least))
     return clusters
+
+
+def shapes_in(cosines: Rows, labels: Labels, tau: float) -> Steps[list[Cluster]]:
+    """The same from a matrix of all cosines, rounded to DECIMALS."""
+    sums: list[float] = []
+    lows: list[float] = []
+    for rows in slices(len(labels), rows_at_once(len(labels))):
+        shared = labels[rows, None] == labels
+        sums += (cosines[rows] * shared).sum(axis=1).tolist()
+        lows += np.where(shared, cosines[rows], 1.0).min(axis=1).tolist()
+        yield
+    least = threshold(tau)
+    return [_described(members, sums, lows, least) for members in _listed(labels)]
+
+
+def _listed(labels: Labels) -> list[list[int]]:
+    clusters: list[list[int]] = [[] for _ in range(int(labels.max()) + 1)]
+    for place, label in enumerate(labels.tolist()):
+        clusters[label].append(place)
+    return clusters
+
+
+def _described(members: list[int], sums: list[float], lows: list[float], least: float) -> Cluster:
+    if len(members) == 1:
+        return Cluster(members, members[0], 1.0, chained=False)
+    smallest = min([lows[member] for member in members]) + 0.0
+    if len(members) == 2:
+        return Cluster(members, members[0], smallest, smallest < least)
+    bar = max([sums[member] for member in members]) - _SAME_MEAN * len(members)
+    medoid = next(member for member in members if sums[member] >= bar)
+    return Cluster(members, medoid, smallest, smallest < least)
 
 
 def _members(labels: Labels) -> list[Labels]:
@@ -54,11 +89,12 @@ def _medoid(unit: Rows, members: Labels, side: int) -> Steps[int]:
     for part in parts:
         centre += unit[part].sum(axis=0)
         yield
-    means = []
+    sums = []
     for part in parts:
-        means.append(np.vecdot(unit[part], centre) / len(members))
+        sums.append(np.vecdot(unit[part], centre))
         yield
-    return int(members[np.round(np.concatenate(means), DECIMALS).argmax()])
+    all_sums = np.concatenate(sums)
+    return int(members[(all_sums >= all_sums.max() - _SAME_MEAN * len(members)).argmax()])
 
 
 def _smallest(unit: Rows, members: Labels, side: int) -> Steps[float]:

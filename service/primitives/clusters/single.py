@@ -1,6 +1,7 @@
 """Single linkage: two vectors share a cluster if a chain of similar ones leads from one to the other."""
 
 import numpy as np
+from numpy import inf, maximum, minimum
 from numpy.typing import NDArray
 
 from service.primitives.clusters.cosines import Rows, blocks, float32_error, side_for, threshold
@@ -28,23 +29,31 @@ def components(unit: Rows, tau: float, side: int | None = None) -> Steps[Labels]
 
 
 def spanning_tree(cosines: Rows) -> Steps[Tree]:
-    """A spanning tree of the greatest cosines: cut at any tau it gives the clusters (Prim 1957). In O(n^2) time."""
+    """The nodes in the order of Prim 1957, each below the one before: cut at any tau it gives the clusters.
+
+    In O(n^2) time. He leaves the clusters of no tau before he has all of one, so each is a stretch of that order.
+    """
     count = len(cosines)
-    parents = np.zeros(count, np.intp)
-    heights = np.full(count, -np.inf)
-    best = np.full(count, -np.inf)
-    outside = np.ones(count, np.bool_)
+    best = np.full(count, -inf)
+    most = np.full(count, inf)
     node = 0
+    order, heights = [node], [-inf]
     for _ in range(count - 1):
-        outside[node] = False
-        best[node] = -np.inf
-        nearer = (cosines[node] > best) & outside
-        np.copyto(best, cosines[node], where=nearer)
-        parents[nearer] = node
+        most[node] = -inf
+        maximum(best, cosines[node], out=best)
+        minimum(best, most, out=best)
         node = int(best.argmax())
-        heights[node] = best[node]
+        order.append(node)
+        heights.append(best[node])
         yield
-    return Tree(parents, heights + 0.0)
+    return _chained(order, heights)
+
+
+def _chained(order: list[int], heights: list[float]) -> Tree:
+    tree = Tree(np.zeros(len(order), np.intp), np.empty(len(order)))
+    tree.parents[order[1:]] = order[:-1]
+    tree.heights[order] = heights
+    return Tree(tree.parents, tree.heights + 0.0)
 
 
 def _similar(unit: Rows, short: NDArray[np.float32], rows: slice, columns: slice, least: float) -> NDArray[np.bool_]:

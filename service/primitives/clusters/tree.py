@@ -27,8 +27,10 @@ class Point(NamedTuple):
 
 def cut(tree: Tree, tau: float) -> Labels:
     """The cluster of each node at this tau: numbers from 0, by first appearance."""
-    roots = np.where(tree.heights >= threshold(tau), tree.parents, np.arange(len(tree.parents)))
-    return by_appearance(compressed(roots))
+    joined = tree.heights >= threshold(tau)
+    above = np.where(joined, tree.parents, np.arange(len(joined))).tolist()
+    numbers: dict[int, int] = {}
+    return np.array([numbers.setdefault(_root(above, node), len(numbers)) for node in range(len(above))])
 
 
 def curve(tree: Tree) -> list[Point]:
@@ -37,11 +39,9 @@ def curve(tree: Tree) -> list[Point]:
     heights = tree.heights[order]
     merges = np.searchsorted(-heights, -thresholds(heights), "right")
     largest = _largest_after_each(tree, order.tolist())
-    counts, first = np.unique(merges, return_index=True)
-    return [
-        Point(tau, len(tree.parents) - count, largest[count - 1])
-        for tau, count in zip(heights[first].tolist(), counts.tolist(), strict=True)
-    ]
+    rising = dict(zip(merges[::-1].tolist(), heights[::-1].tolist(), strict=True))
+    total = len(tree.parents)
+    return [Point(height, total - count, largest[count - 1]) for count, height in reversed(rising.items())]
 
 
 def compressed(roots: Labels) -> Labels:
@@ -63,13 +63,13 @@ def _largest_after_each(tree: Tree, order: list[int]) -> list[int]:
     parents = tree.parents.tolist()
     above = list(range(len(parents)))
     sizes = [1] * len(parents)
-    largest = [1]
+    most, largest = 1, []
     for node in order:
-        one, other = _root(above, node), _root(above, parents[node])
-        above[one] = other
-        sizes[other] += sizes[one]
-        largest.append(max(largest[-1], sizes[other]))
-    return largest[1:]
+        root = above[node] = _root(above, parents[node])
+        sizes[root] += sizes[node]
+        most = max(most, sizes[root])
+        largest.append(most)
+    return largest
 
 
 def _root(above: list[int], node: int) -> int:
