@@ -12,6 +12,8 @@ from service.core.errors import ServiceError, Unauthorized, UnknownHost
 from service.engine.batch import Batch
 from service.engine.clustering import ClustersRequest
 from service.engine.embeddings import EmbeddingsRequest
+from service.engine.stability.wire import PromptMetrics
+from service.engine.suites.wire import Suite
 from service.engine.validating import Validation
 
 EVERYWHERE: tuple[type[ServiceError], ...] = (Unauthorized, UnknownHost)
@@ -20,8 +22,9 @@ ANY_BATCH = {
     "description": "Meant to be a Batch, as in /v1/evaluations; of any other JSON the answer says what is wrong."
 }
 
-TOLD = (Batch, EmbeddingsRequest, ClustersRequest)
+TOLD = (Batch, EmbeddingsRequest, ClustersRequest, Suite, PromptMetrics)
 """Bodies of which more is told than their types say."""
+
 TEXTS = [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]
 
 _PARAMETERS = {
@@ -46,6 +49,9 @@ def document() -> dict[str, Any]:
     _describe_batch(own[Batch])
     own[EmbeddingsRequest]["properties"]["input"] |= {"anyOf": TEXTS}
     own[ClustersRequest]["oneOf"] = [{"required": ["texts"]}, {"required": ["embeddings"]}]
+    version = own[Suite]["properties"]["versions"]["items"]["$ref"].rpartition("/")[2]
+    components[version]["oneOf"] = [{"required": ["outputs"]}, {"required": ["prompt"]}]
+    _describe_metrics(own[PromptMetrics])
     return {
         "openapi": "3.1.0",
         "jsonSchemaDialect": "https://json-schema.org/draft/2020-12/schema",
@@ -109,3 +115,10 @@ def _describe_batch(schema: dict[str, Any]) -> None:
     some = {"minItems": 1}
     shared = {"required": ["evaluators"], "properties": {"evaluators": some}}
     schema["anyOf"] = [shared, {"properties": {"items": {"contains": shared}}}]
+
+
+def _describe_metrics(schema: dict[str, Any]) -> None:
+    """Every query has a response, or somebody is to write them."""
+    some = {"required": ["responses"], "properties": {"responses": {"minItems": 1}}}
+    written = {"required": ["generate"], "properties": {"generate": {"type": "object"}}}
+    schema["anyOf"] = [written, {"properties": {"queries": {"items": some}}}]

@@ -13,6 +13,9 @@ Every check of schemathesis is on. Excluded, each for its reason:
 - bounds that are settings (deadline, sizes): published at /v1/limits and not in the schema, so `deadline_ms` is left out.
 - `dimensions`, which depend on the model; tests/api/test_embeddings.py has them.
 - vectors of unequal lengths, which JSON Schema cannot forbid: they are cut to the shortest.
+- what has to fit together in suites and prompt metrics (outputs and the ids of cases, versions and their names, embeddings
+  and responses, judges that there are, rules that compile): a body that the schema takes is made to fit; tests/suites and
+  tests/stability have those that do not.
 """
 
 from typing import Any
@@ -57,6 +60,32 @@ def _with_equal_lengths(body: Any) -> Any:
     return body
 
 
+def _fitting_suite(body: dict[str, Any]) -> dict[str, Any]:
+    versions = [_fitting_version(one, f"v{place}") for place, one in enumerate(body["versions"])]
+    graders = [*body.get("graders", []), {"type": "exact_match"}]
+    cases = [{key: one for key, one in case.items() if key != "graders"} for case in body["cases"]]
+    fitting = {"versions": versions, "graders": graders, "cases": cases, "baseline": None, "generate": None}
+    return body | fitting
+
+
+def _fitting_version(version: dict[str, Any], name: str) -> dict[str, Any]:
+    rest = {key: one for key, one in version.items() if key != "prompt"}
+    runs = [run for runs in version.get("outputs", {}).values() for run in runs]
+    return rest | {"version": name, "outputs": {"1": [{"output": run} for run in runs]}}
+
+
+def _fitting_metrics(body: dict[str, Any]) -> dict[str, Any]:
+    queries = [
+        query | {"responses": [*query.get("responses", []), "x"], "embeddings": None, "reference_embedding": None}
+        for query in body["queries"]
+    ]
+    queries = [{key: one for key, one in query.items() if key != "qa_id"} for query in queries]
+    return body | {"queries": queries, "constraints": [], "jq": None, "generate": None, "vectors": {}}
+
+
+FITTING = {"/v1/suites": _fitting_suite, "/v1/prompt-metrics": _fitting_metrics}
+
+
 @schema.parametrize()
 @settings(
     max_examples=EXAMPLES,
@@ -69,6 +98,8 @@ def test_every_operation_is_as_described(case: Case, service: Served) -> None:
     case.body = _with_equal_lengths(_sendable(case.body))
     if case.path == "/v1/evaluations/validate" and case.body is None:
         return
+    if case.path in FITTING and case.meta is not None and case.meta.generation.mode.is_positive:
+        case.body = FITTING[case.path](case.body)
     if case.path == "/v1/paths":
         case.body = _with_a_path(case.body)
     case.call_and_validate(base_url=service.url)
