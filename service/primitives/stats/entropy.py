@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from math import fsum, log
 from typing import NamedTuple
 
-import numpy as np
-
 
 class Entropy(NamedTuple):
     """Estimates of the entropy of meanings.
@@ -63,13 +61,13 @@ def _coverage(counts: Sequence[int]) -> float:
 
 def _chao_shen(counts: Sequence[int], coverage: float) -> float:
     total = sum(counts)
-    shares = coverage * np.array(counts) / total
-    return float((shares * np.log(1 / shares) / (1 - (1 - shares) ** total)).sum())
+    shares = [coverage * count / total for count in counts]
+    return fsum([share * log(1 / share) / (1 - (1 - share) ** total) for share in shares])
 
 
 def _posterior_mean(counts: Sequence[int], prior: float) -> float:
     from scipy.special import psi  # noqa: PLC0415 - few need it, and it takes 27 MB
 
-    weights = np.array(counts) + prior
-    total = weights.sum()
-    return float(psi(total + 1) - weights / total @ psi(weights + 1))
+    weights = [count + prior for count in counts]
+    total = fsum(weights)
+    return float(psi(total + 1)) - fsum([weight / total * float(psi(weight + 1)) for weight in weights])
