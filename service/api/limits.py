@@ -6,8 +6,8 @@ from msgspec import structs
 
 from service.config import Limits
 from service.core import assess
+from service.engine.generating import MAX_PROMPT_CHARS
 from service.engine.presenting import ECHO_CHARS
-from service.engine.suites.admission import MAX_PROMPT_CHARS
 from service.engine.tasks import MAX_TIMEOUTS
 from service.primitives import (
     assignment,

@@ -98,6 +98,20 @@ class Summary(Tally, kw_only=True):
     ] = UNSET
 
 
+class Work(Struct, kw_only=True):
+    """What an answer took."""
+
+    evaluations: Annotated[int, Meta(description="Runs or responses x the rules for them.")] = 0
+    computed: Annotated[int, Meta(description="Evaluations that were judged.")] = 0
+    deduplicated: Annotated[int, Meta(description="Evaluations that an equal one answered.")] = 0
+    judge: Annotated[
+        dict[str, JudgeCost] | UnsetType, Meta(description="What judges were asked, to judge and to generate.")
+    ] = UNSET
+    replaced_surrogates: Annotated[
+        int | UnsetType, Meta(description="Lone surrogate escapes of the body that were read as U+FFFD.")
+    ] = UNSET
+
+
 class Results(Struct):
     """The answer to a batch."""
 

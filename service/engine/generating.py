@@ -14,6 +14,9 @@ from service.primitives.jsontext import as_text
 from service.primitives.pointer import nearest
 from service.primitives.text import cut
 
+MAX_PROMPT_CHARS = 32_000_000
+"""Characters of all prompts that one request has run."""
+
 Temperature = Annotated[Annotated[float, Meta(ge=0, le=2)] | None, Meta(description="null: not sent.")]
 Tokens = Annotated[Annotated[int, Meta(ge=1)] | None, Meta(description="Tokens of an output at most; null: not sent.")]
 

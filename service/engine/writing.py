@@ -4,9 +4,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from service.core.errors import TooLarge
+from service.engine.batch import Work
+from service.engine.consulting import Consulting
 from service.engine.run import Run
 from service.primitives.sizes import exceeds
 
@@ -20,6 +22,15 @@ class Answered(Struct):
     run: Run | None
     facts: dict[str, int]
     seconds: float
+
+
+def account(work: Work, run: Run | None, consulting: Consulting, replaced: int) -> None:
+    """Fill in what a request took: its run, if there was one, what judges were asked, and surrogates replaced."""
+    if run is not None:
+        work.computed, work.deduplicated = run.computed, run.deduplicated
+        work.evaluations = sum(run.summing.by_type().values())
+    work.judge = dict(sorted(consulting.costs.items())) or UNSET
+    work.replaced_surrogates = replaced or UNSET
 
 
 class Writing:

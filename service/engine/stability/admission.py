@@ -11,13 +11,12 @@ from service.core.evaluator import Evaluator
 from service.core.judging import JudgeInfo
 from service.engine.admission import long_values, over, repeated
 from service.engine.consulting import CALLER, DEFAULT
-from service.engine.generating import generator_faults
+from service.engine.generating import MAX_PROMPT_CHARS, generator_faults
 from service.engine.lanes import Steps
 from service.engine.stability.own import own_vectors
 from service.engine.stability.responses import Responses, messages
 from service.engine.stability.vectors import texts_of
 from service.engine.stability.wire import PromptMetrics, Query
-from service.engine.suites.admission import MAX_PROMPT_CHARS
 from service.engine.vetting import faults
 from service.primitives import RuleFault
 from service.primitives.clusters import MAX_VECTORS

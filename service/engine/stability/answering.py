@@ -6,7 +6,8 @@ from msgspec import UNSET, UnsetType
 
 from service.config import Limits
 from service.core.assess import forget_documents
-from service.engine.consulting import CALLER, Consulting
+from service.engine.batch import Work
+from service.engine.consulting import CALLER
 from service.engine.lanes import Steps
 from service.engine.run import Outside
 from service.engine.stability import notices
@@ -15,11 +16,11 @@ from service.engine.stability.compliance import Judging, judging_of
 from service.engine.stability.grouping import group
 from service.engine.stability.judgements import comply, rate, ungraded
 from service.engine.stability.responses import Responses, completed, sent
-from service.engine.stability.results import Interaction, MetricsSummary
+from service.engine.stability.results import Interaction
 from service.engine.stability.session import Totals
 from service.engine.stability.vectors import Vectors
 from service.engine.stability.wire import NoResponse, PromptMetrics
-from service.engine.writing import Answered, Writing, encode
+from service.engine.writing import Answered, Writing, account, encode
 
 
 def measuring(
@@ -47,7 +48,9 @@ def measuring(
             writing.refuse_large(message.content for prompt in one.jq_detail.prompts for message in prompt.messages)
         writing.add([one])
         yield None
-    session = encode(totals.session(request, vectors, _summary(judging, consulting, replaced)))
+    work = Work()
+    account(work, judging.run, consulting, replaced)
+    session = encode(totals.session(request, vectors, work))
     body = b'%b,"interactions":[%b]}' % (session[:-1], writing.body())
     facts = {"queries": len(responses), "responses": sum(len(one.all) for one in responses)}
     return Answered(body, judging.run, facts, perf_counter() - arrived)
@@ -92,15 +95,3 @@ def _shown(responses: Responses) -> list[str | NoResponse] | UnsetType:
         NoResponse(error=read.detail) if one.text is None else one.text
         for one, read in zip(responses.written, responses.all, strict=True)
     ]
-
-
-def _summary(judging: Judging, consulting: Consulting, replaced: int) -> MetricsSummary:
-    run = judging.run
-    total = run.summing.summary(run.computed, run.deduplicated)
-    return MetricsSummary(
-        evaluations=total.evaluations,
-        computed=total.computed,
-        deduplicated=total.deduplicated,
-        judge=dict(sorted(consulting.costs.items())) or UNSET,
-        replaced_surrogates=replaced or UNSET,
-    )

@@ -6,7 +6,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from service.core.judging import Message
 from service.core.outcome import Score
-from service.engine.batch import JudgeCost
+from service.engine.batch import Work
 from service.engine.clustering import Group, TauPoint
 from service.engine.stability.wire import NoResponse, StatisticalMode
 from service.primitives.clusters import Linkage
@@ -106,20 +106,6 @@ class Interaction(Struct, kw_only=True):
     warnings: list[Notice] = []
 
 
-class MetricsSummary(Struct, kw_only=True):
-    """What it took."""
-
-    evaluations: Annotated[int, Meta(description="Responses x constraints, and ratings.")] = 0
-    computed: Annotated[int, Meta(description="Evaluations that were judged.")] = 0
-    deduplicated: Annotated[int, Meta(description="Evaluations that an equal one answered.")] = 0
-    judge: Annotated[
-        dict[str, JudgeCost] | UnsetType, Meta(description="What judges were asked, by their names, if any was.")
-    ] = UNSET
-    replaced_surrogates: Annotated[
-        int | UnsetType, Meta(description="Lone surrogate escapes of the body that were read as U+FFFD.")
-    ] = UNSET
-
-
 class StandardErrors(Struct, kw_only=True):
     """Of the means over the queries: deviation / root of their number; null under two queries with the number."""
 
@@ -151,7 +137,7 @@ class Session(Struct, kw_only=True):
     pair_agreement: PairAgreement
     standard_errors: StandardErrors
     n_queries: int
-    summary: MetricsSummary
+    summary: Work
 
 
 class PromptMetricsResult(Session, kw_only=True):

@@ -2,8 +2,9 @@
 
 from math import sqrt
 
+from service.engine.batch import Work
 from service.engine.stability.judgements import mean
-from service.engine.stability.results import Interaction, MetricsSummary, Session, StandardErrors
+from service.engine.stability.results import Interaction, Session, StandardErrors
 from service.engine.stability.vectors import Vectors
 from service.engine.stability.wire import PromptMetrics
 from service.primitives.stats import deviation
@@ -27,7 +28,7 @@ class Totals:
             if value is not None:
                 values.append(value)
 
-    def session(self, request: PromptMetrics, vectors: Vectors, summary: MetricsSummary) -> Session:
+    def session(self, request: PromptMetrics, vectors: Vectors, summary: Work) -> Session:
         """What they come to."""
         distinct = set(self._counts)
         return Session(

@@ -10,7 +10,7 @@ from service.config import Limits
 from service.core.errors import MAX_FAULTS, Fault, Invalid
 from service.core.judging import JudgeInfo
 from service.engine.admission import long_values, over, repeated, unknown_rules
-from service.engine.generating import generator_faults
+from service.engine.generating import MAX_PROMPT_CHARS, generator_faults
 from service.engine.lanes import Steps
 from service.engine.naming import Names
 from service.engine.suites.runs import case_ids, sample
@@ -23,9 +23,6 @@ Runs = Sequence[Sequence[Sequence[SentRun]]]
 """By version, case and repeat."""
 
 PLACE = "{input}"
-
-MAX_PROMPT_CHARS = 32_000_000
-"""Characters of the prompts of one suite, the inputs filled in."""
 
 
 def refuse_many(suite: Suite, limits: Limits) -> None:

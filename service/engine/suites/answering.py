@@ -25,7 +25,7 @@ from service.engine.suites.runs import case_ids, read_runs
 from service.engine.suites.scoring import case_result, suite_score
 from service.engine.suites.verdict import conditions_of, passes
 from service.engine.suites.wire import Suite, Version
-from service.engine.writing import Answered, Writing, encode
+from service.engine.writing import Answered, Writing, account, encode
 
 CASES_AT_ONCE = 100
 RUNS_AT_ONCE = 16
@@ -122,13 +122,7 @@ def _comparisons(suite: Suite, versions: Sequence[VersionResult]) -> Steps[list[
 def _summary(tries: Tries, run: Run | None, consulting: Consulting, replaced: int) -> SuiteSummary:
     """What it took."""
     summary = SuiteSummary(runs=sum(len(of_case) for of_version in tries for of_case in of_version))
-    if run is not None:
-        summary.computed, summary.deduplicated = run.computed, run.deduplicated
-        summary.evaluations = sum(run.summing.by_type().values())
-    if consulting.costs:
-        summary.judge = consulting.costs
-    if replaced:
-        summary.replaced_surrogates = replaced
+    account(summary, run, consulting, replaced)
     return summary
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from service.core.outcome import Evaluation, Score, Status
-from service.engine.batch import JudgeCost
+from service.engine.batch import Work
 from service.engine.suites.wire import Metric, Operator, Sampling
 
 Interval = Annotated[tuple[float, float], Meta(description="95 %.")]
@@ -186,19 +186,10 @@ class Comparison(Struct, kw_only=True):
     cases: list[CaseChange] = []
 
 
-class SuiteSummary(Struct, kw_only=True):
-    """What it took."""
+class SuiteSummary(Work, kw_only=True):
+    """What the suite took."""
 
     runs: int
-    evaluations: int = 0
-    computed: Annotated[int, Meta(description="Evaluations that were judged.")] = 0
-    deduplicated: Annotated[int, Meta(description="Evaluations that an equal one answered.")] = 0
-    judge: Annotated[
-        dict[str, JudgeCost] | UnsetType, Meta(description="What judges were asked, to grade and to generate.")
-    ] = UNSET
-    replaced_surrogates: Annotated[
-        int | UnsetType, Meta(description="Lone surrogate escapes of the body that were read as U+FFFD.")
-    ] = UNSET
 
 
 class SuiteResults(Struct, kw_only=True):
