@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from itertools import accumulate
+from math import isinf
 from typing import Any, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
@@ -15,6 +17,7 @@ from service.core.errors import ModelUnavailable
 from service.core.outcome import Status
 from service.core.ports import Embedder
 
+UNAVAILABLE = "judge_unavailable"
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 BYTES = (256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216)
 
@@ -39,9 +42,10 @@ JUDGE_COUNTERS = {
     "cache_hits": "Questions answered by a reply that was kept.",
     "input_tokens": "Tokens sent.",
     "output_tokens": "Tokens received.",
-    "attempts": "Requests sent, retries among them.",
-    "seconds": "Time in requests, summed.",
+    "attempts": "Requests sent: one for each time that a call was tried, or asked in another form.",
+    "seconds": "Time in tries of calls, summed.",
 }
+CALL_SECONDS = "From sending a call to its answer, each try by itself."
 JUDGE_GAUGES = {
     "in_flight": "Calls under way.",
     "waiting": "Calls that wait for their turn.",
@@ -81,19 +85,37 @@ class _JudgeCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         figures = self._figures()
-        calls = _counter("calls", "Calls by what became of them.", "outcome")
+        calls = _counter("calls", "Calls by what became of them; judge_unavailable by its cause.", "outcome", "cause")
         breaker = _gauge("breaker", "1 for the state it is in.", "state")
+        seconds = HistogramMetricFamily("scorewright_judge_call_seconds", CALL_SECONDS, labels=["judge"])
         for judge, one in figures.items():
             breaker.add_metric([judge, one.breaker], 1)
-            for outcome, count in one.calls.items():
-                calls.add_metric([judge, outcome], count)
-        yield from (calls, breaker)
+            for (outcome, cause), count in _outcomes(one):
+                calls.add_metric([judge, outcome, cause], count)
+            seconds.add_metric([judge], *_cumulated(one))
+        yield from (calls, breaker, seconds)
         for make, texts in ((_counter, JUDGE_COUNTERS), (_gauge, JUDGE_GAUGES)):
             for name, text in texts.items():
                 family = make(name, text)
                 for judge, one in figures.items():
                     family.add_metric([judge], getattr(one, name))
                 yield family
+
+
+def _outcomes(figures: Any) -> Iterator[tuple[tuple[str, str], int]]:
+    """Counts by outcome and cause."""
+    for outcome, count in figures.calls.items():
+        if outcome != UNAVAILABLE:
+            yield (outcome, ""), count
+    for cause, count in figures.causes.items():
+        yield (UNAVAILABLE, cause), count
+
+
+def _cumulated(figures: Any) -> tuple[list[tuple[str, float]], float]:
+    """Tries up to each bound, and the seconds of all."""
+    counts = accumulate(figures.durations.get(bound, 0) for bound in figures.bounds)
+    bounds = ["+Inf" if isinf(bound) else str(bound) for bound in figures.bounds]
+    return list(zip(bounds, counts, strict=True)), figures.seconds
 
 
 def _counter(name: str, text: str, *labels: str) -> CounterMetricFamily:
@@ -124,6 +146,12 @@ class Metrics:
         self._evaluations = self._counter("evaluations", "Evaluations returned.", "type", "status")
         self._seconds = self._counter("evaluation_seconds", "Time spent judging.", "type")
         self._items = self._counter("items", "Items returned.", "status")
+        self._unjudged = self._counter(
+            "judge_unjudged",
+            "Judgements for which a judge gave no verdict, by the reason of not_graded.",
+            "judge",
+            "reason",
+        )
         self._deduplicated = self._counter("deduplicated", "Evaluations that an equal one in the request answered.")
         self.in_flight = self._gauge("requests_in_flight", "Requests being answered.")
         self.waiting = self._gauge("queue_requests", "Large requests in work or waiting for the scoring thread.")
@@ -142,8 +170,11 @@ class Metrics:
         items: Mapping[Status, int],
         seconds: Mapping[str, float],
         deduplicated: int,
+        unjudged: Mapping[tuple[str, str], int],
     ) -> None:
-        """Add the tallies of a batch: evaluations by (type, status), items by status, seconds by type."""
+        """Add the tallies of a batch: evaluations by (type, status), items by status, seconds by type; judgements that
+        gave no verdict by (judge, reason).
+        """
         for (kind, status), count in evaluations.items():
             self._child(self._evaluations, kind, status).inc(count)
         for status, count in items.items():
@@ -151,6 +182,8 @@ class Metrics:
         for kind, spent in seconds.items():
             self._child(self._seconds, kind).inc(spent)
         self._deduplicated.inc(deduplicated)
+        for (judge, reason), count in unjudged.items():
+            self._child(self._unjudged, judge, reason).inc(count)
 
     def embedding(self, embedder: Embedder) -> None:
         """Publish what the embedder does."""

@@ -21,17 +21,16 @@ SCHEMA = {
 }
 CASE = {"type": "external", "input": "What is 2 + 2?", "output": "4", "params": None}
 """The same for a scorer of one's own."""
+PROMPT = Prompt(key="probe", messages=(Message("user", QUESTION),), schema=SCHEMA, slot="probe", metadata=CASE)
 
 Way = Literal["a structured reply", "a tool call", "JSON in its text", "a reply object"]
-WAYS = 3
-"""A judge that forgets the shape it was asked for is asked in another way the next time."""
 
 AT_ONCE = 8
 """Judges that are asked at the same time."""
 
 
 class Probe(Struct, frozen=True):
-    """How it went: `way` or `fault`, and the seconds from the last question to its answer."""
+    """How it went: `way` or `fault`, and the seconds from the question to its answer."""
 
     seconds: float
     way: Way | None = None
@@ -50,26 +49,15 @@ def probes(judges: Judges, seconds: float) -> Iterator[tuple[JudgeInfo, Probe | 
 
 
 def probe(judges: Judges, name: str, seconds: float) -> Probe:
-    """What comes of asking a judge for at most so many seconds, in another way where it did not keep to the first."""
-    deadline = perf_counter() + seconds
-    for slot in range(WAYS):
-        asked_at = perf_counter()
-        (answer,) = judges.ask(name, [_prompt(slot)], deadline, {}).result()
-        found = _seen(answer, judges.known[name].kind, perf_counter() - asked_at)
-        if found.way or not isinstance(answer, Reply) or answer.stop != "complete":
-            break
-    return found
+    """What comes of asking a judge for at most so many seconds."""
+    asked_at = perf_counter()
+    (answer,) = judges.ask(name, [PROMPT], asked_at + seconds, {}).result()
+    return _seen(answer, judges.known[name].kind, perf_counter() - asked_at)
 
 
 def told(found: Probe) -> str:
     """A probe in words."""
     return f"{found.seconds:.2f} s: {found.fault or f'answers by {found.way}'}"
-
-
-def _prompt(slot: int) -> Prompt:
-    return Prompt(
-        key="probe", messages=(Message("user", QUESTION),), schema=SCHEMA, slot=f"probe {slot}", metadata=CASE
-    )
 
 
 def _seen(answer: Reply | NoReply, kind: str, seconds: float) -> Probe:

@@ -185,7 +185,7 @@ class Handlers:
         """The answer, once it is counted what was evaluated for it."""
         if (run := answered.run) is not None:
             by_type, items = run.summing.by_type(), run.summing.items.counts
-            self._metrics.batch(by_type, items, run.seconds(), run.deduplicated)
+            self._metrics.batch(by_type, items, run.seconds(), run.deduplicated, run.unjudged())
         call.exchange.facts = answered.facts
         timing = f"run;dur={answered.seconds * 1000:.1f}".encode()
         return Answer(200, answered.body, [*JSON, (b"server-timing", timing)])

@@ -137,6 +137,10 @@ class Run:
         """Evaluations that an equal one answered."""
         return self.summing.count(but="skipped") - self._late - self.computed
 
+    def unjudged(self) -> Mapping[tuple[str, str], int]:
+        """Judgements that a judge gave no verdict for, by judge and reason."""
+        return self._tasks.unjudged()
+
     def seconds(self) -> dict[str, float]:
         """Time spent judging, by type."""
         return self._tasks.seconds()

@@ -1,7 +1,7 @@
 """Rules of a batch, told apart by what they judge: those that judge alike share one task, whatever they are called."""
 
 import logging
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,6 +16,7 @@ from service.core.binding import bind, is_templated
 from service.core.case import Case
 from service.core.evaluator import Evaluator
 from service.core.outcome import Evaluation
+from service.engine.consulting import asks_judge, judge_of
 from service.engine.presenting import is_long, presented
 from service.engine.vetting import vetted
 from service.primitives import RuleFault
@@ -119,6 +120,16 @@ class Tasks:
     def computed(self) -> int:
         """How many distinct (rule, data) pairs have been judged."""
         return sum(len(task.seen) for task in self._by_identity.values())
+
+    def unjudged(self) -> Counter[tuple[str, str]]:
+        """How many distinct judgements judges gave no verdict for, by judge and reason."""
+        return Counter(
+            (judge_of(task.rule), str(one.reason))
+            for task in self._by_identity.values()
+            if asks_judge(task.rule)
+            for one in task.seen.values()
+            if one.status == "not_graded"
+        )
 
     def seconds(self) -> dict[str, float]:
         """Time spent judging, by type."""

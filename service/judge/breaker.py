@@ -11,6 +11,8 @@ from service.judge.faults import Down, JudgeFault, LeftAlone, Passing
 FAILURES = 5
 SPAN = 2.0
 PAUSE = 10.0
+PATIENCE = 10.0
+SILENT = "had not answered when it was given up"
 
 State = Literal["closed", "open", "half_open"]
 
@@ -21,12 +23,15 @@ class Breaker:
     """Open after FAILURES in a row over at least SPAN seconds; a single call then tries again every PAUSE seconds.
 
     The span keeps a hiccup, which fails all calls under way at once, from failing those that come after it. Whoever
-    comes while the single call is out waits for what it finds. Belongs to one event loop.
+    comes while the single call is out waits for what it finds. A call that is given up after `patience` seconds has
+    failed, too: else a judge that hangs until each request's deadline would never be found out. Belongs to one event
+    loop.
     """
 
-    def __init__(self, name: str, clock: Callable[[], float]) -> None:
+    def __init__(self, name: str, clock: Callable[[], float], patience: float = PATIENCE) -> None:
         self._name = name
         self._clock = clock
+        self._patience = patience
         self._failures = 0
         self._since = 0.0
         self._last = ""
@@ -44,10 +49,15 @@ class Breaker:
     async def watching(self) -> AsyncIterator[None]:
         """Counts the call in the block. LeftAlone where it must not be made."""
         trial = await self._admitted()
+        began = self._clock()
         try:
             yield
         except JudgeFault as fault:
             self._failed(fault) if isinstance(fault, (Passing, Down)) else self._worked()
+            raise
+        except asyncio.CancelledError:
+            if self._clock() - began >= self._patience:
+                self._failed(Passing(SILENT))
             raise
         else:
             self._worked()

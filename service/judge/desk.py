@@ -8,8 +8,9 @@ from contextlib import suppress
 from msgspec import structs
 
 from service.core.judging import NoReply, Prompt, Reply
-from service.judge.breaker import Breaker
+from service.judge.breaker import PATIENCE, Breaker
 from service.judge.budget import Budgets, Request, expected_tokens, tokens_taken
+from service.judge.complaints import Complaints
 from service.judge.endpoint import Endpoint
 from service.judge.faults import JudgeFault, OverBudget, Throttled
 from service.judge.figures import JudgeFigures
@@ -40,7 +41,8 @@ class Desk:
         self._endpoint = Endpoint(settings, key)
         self._pace = Pace(settings.max_concurrency, clock)
         self._gate = Gate(lambda: self._pace.limit)
-        self._breaker = Breaker(name, clock)
+        self._breaker = Breaker(name, clock, min(settings.timeout_s, PATIENCE))
+        self._complaints = Complaints(name, clock)
         self._budgets = Budgets(settings.max_calls, settings.max_tokens, clock)
         self._keeps = settings.cache
         self._kept = Kept()
@@ -55,6 +57,9 @@ class Desk:
         return structs.replace(
             self._counts,
             calls=dict(self._counts.calls),
+            causes=dict(self._counts.causes),
+            durations=dict(self._counts.durations),
+            attempts=self._endpoint.sent,
             waiting=self._gate.waiting,
             concurrency=self._pace.limit,
             breaker=self._breaker.state,
@@ -65,6 +70,7 @@ class Desk:
         try:
             digest = identity(prompt)
         except (ValueError, TypeError, RecursionError):
+            self._counts.count_fault("refused")
             return Seat(answer=self.unavailable("cannot be sent the prompt, which is no JSON"))
         kept = self._kept.get(digest)
         if kept is not None:
@@ -76,6 +82,16 @@ class Desk:
             known.board(request)
             return Seat(known, request, is_shared=True)
         return self._first(prompt, request, digest)
+
+    def count_late(self, prompts: int) -> None:
+        """Count prompts whose deadline had passed when they came."""
+        for _ in range(prompts):
+            self._counts.count("deadline_exceeded")
+
+    def keyless(self, said: str, prompts: int) -> list[Reply | NoReply]:
+        """What to say to prompts of a judge that has no key, and is asked nothing."""
+        self._counts.count_fault("no_key", prompts)
+        return [self.unavailable(said)] * prompts
 
     def late(self, seat: Seat) -> NoReply:
         """What to say where nothing came of a seat in time."""
@@ -121,12 +137,12 @@ class Desk:
         try:
             reply = await retried(self._throttled, self._with_slot, flight)
         except JudgeFault as fault:
-            self._counts.count(fault.reason)
+            self._count(fault)
             return structs.replace(self._told(fault), is_sent=flight.is_sent)
         except Exception as fault:
             # Its text may hold a prompt or a key.
             log.error("the judge %s could not be asked: %s", self._name, type(fault).__name__)
-            self._counts.count("judge_unavailable")
+            self._counts.count_fault("internal")
             return self.unavailable("could not be asked, by a fault of the service")
         self._counts.count(reply.stop)
         if self._keeps and _fits(flight.prompt, reply):
@@ -147,8 +163,9 @@ class Desk:
             return reply
 
     async def _try(self, flight: Flight) -> Reply:
-        await self._rest(flight)
-        return await self._paid(flight)
+        async with self._endpoint.turn(flight.prompt):
+            await self._rest(flight)
+            return await self._paid(flight)
 
     async def _rest(self, flight: Flight) -> None:
         """Sit out the judge's pause."""
@@ -183,7 +200,6 @@ class Desk:
 
     async def _sent(self, flight: Flight) -> Reply:
         self._counts.retries += flight.is_sent
-        self._counts.attempts += 1
         self._counts.in_flight += 1
         flight.is_sent = True
         started = self._clock()
@@ -191,6 +207,7 @@ class Desk:
             reply = await self._endpoint.ask(flight.prompt, dict(flight.request.trace))
         except JudgeFault as fault:
             log.debug("the judge %s %s (%s)", self._name, fault.said, type(fault.__cause__).__name__)
+            self._complaints.tell(fault)
             flight.last_said = fault.said
             if isinstance(fault, Throttled):
                 self._counts.throttled += 1
@@ -198,11 +215,17 @@ class Desk:
             raise
         finally:
             self._counts.in_flight -= 1
-            self._counts.seconds += self._clock() - started
+            self._counts.count_try(self._clock() - started)
         self._pace.answered()
         self._counts.input_tokens += reply.input_tokens
         self._counts.output_tokens += reply.output_tokens
         return reply
+
+    def _count(self, fault: JudgeFault) -> None:
+        if fault.reason == "judge_unavailable":
+            self._counts.count_fault(fault.cause)
+        else:
+            self._counts.count(fault.reason)
 
     def _told(self, fault: JudgeFault) -> NoReply:
         return NoReply(fault.reason, f"The judge {self._name} {fault.said}")

@@ -2,18 +2,20 @@
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from time import perf_counter
 from typing import Literal, TypeAlias
 
 import httpx
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from service.core.judging import Prompt, Reply
-from service.judge.faults import Down, Passing, Refused
+from service.judge.faults import Down, Refused
 from service.judge.ladder import Ladder
 from service.judge.lines import Lines
+from service.judge.reaching import late, unreached
 from service.judge.settings import JudgeSettings
 from service.judge.statuses import FORM_STATUSES, fault_of, is_filtered
 from service.judge.wires import Form, Wire
@@ -21,6 +23,7 @@ from service.judge.wires.anthropic import Anthropic
 from service.judge.wires.moderation import Moderation
 from service.judge.wires.openai import OpenAI
 from service.judge.wires.scorer import Scorer
+from service.primitives.replies import ReplyFault, read_object
 
 HEADERS = {
     "Content-Type": "application/json",
@@ -28,7 +31,6 @@ HEADERS = {
     "Accept-Encoding": "identity",
     "User-Agent": "scorewright",
 }
-LATE = "did not answer in time"
 NO_MODERATION = "has no moderation; a judge of kind openai may have"
 TRAVELLING = ("traceparent", "tracestate", "x-request-id")
 """Headers of the caller that go on to judges."""
@@ -57,6 +59,8 @@ class Endpoint:
         self._key = key
         self._wires = _wires(settings)
         self._ladder = Ladder()
+        self.sent = 0
+        """Requests sent so far."""
         secrets = [key or "", *(value for name, value in settings.headers.items() if _SECRET_NAME.search(name))]
         self._sends_key = any(secrets)
         self._secrets = [_spelled(secret) for secret in secrets if len(secret) >= SECRET_LENGTH]
@@ -70,21 +74,37 @@ class Endpoint:
     async def ask(self, prompt: Prompt, trace: Mapping[str, str]) -> Reply:
         """The reply to a prompt, asked for in the best form that the server takes.
 
-        A form that the server refuses is followed by the next.
+        A form that the server refuses is followed by the next, and so is one that it takes and does not keep to, as
+        long as it is not known to do so: the prompt would else be lost. Tokens are those of all that was sent.
         """
-        wire = self._wires.get(prompt.kind)
-        if wire is None:
-            raise Refused(NO_MODERATION)
-        forms = self._ladder.rest(wire.forms(prompt))
+        wire = self._wire(prompt)
+        forms = wire.forms(prompt)
+        lost: list[Reply] = []
         for form in forms[:-1]:
+            if self._ladder.is_left(forms, form):
+                continue
             answer = await self._call(wire, prompt, form, trace)
-            if answer.status not in FORM_STATUSES or is_filtered(answer.status, answer.body):
-                return self._read(wire, prompt, form, answer)
-        return self._read(wire, prompt, forms[-1], await self._call(wire, prompt, forms[-1], trace))
+            if answer.status in FORM_STATUSES and not is_filtered(answer.status, answer.body):
+                continue
+            reply = self._read(wire, prompt, form, answer)
+            if self._ladder.is_proven(forms, form) or not _is_lost(prompt, reply):
+                return _with_tokens(reply, lost)
+            lost.append(reply)
+        return _with_tokens(self._read(wire, prompt, forms[-1], await self._call(wire, prompt, forms[-1], trace)), lost)
+
+    def turn(self, prompt: Prompt) -> AbstractAsyncContextManager[None]:
+        """A block in which a prompt may be asked: a judge of which nothing is known is asked one thing first."""
+        return self._ladder.turn(self._wire(prompt).forms(prompt))
 
     async def close(self) -> None:
         """Drop every connection."""
         await self._lines.close()
+
+    def _wire(self, prompt: Prompt) -> Wire:
+        wire = self._wires.get(prompt.kind)
+        if wire is None:
+            raise Refused(NO_MODERATION)
+        return wire
 
     def _read(self, wire: Wire, prompt: Prompt, form: Form, answer: Answer) -> Reply:
         if is_filtered(answer.status, answer.body):
@@ -105,16 +125,17 @@ class Endpoint:
         headers.update(self._settings.headers)
         content = msgspec.json.encode(wire.body(prompt, form))
         request = httpx.Request("POST", url, headers=headers, content=content, extensions=self._extensions)
+        self.sent += 1
         try:
             async with asyncio.timeout(self._settings.timeout_s):
                 async with self._lines.free() as line:
                     return await self._exchanged(line, request)
         except TimeoutError:
-            raise Passing(LATE) from None
+            raise late(self._settings) from None
         except httpx.TransportError as exc:
-            raise Passing(_told(exc)) from exc
+            raise unreached(exc, self._settings) from exc
         except UnicodeError:
-            raise Down("cannot be reached, for its address is no name of a host") from None
+            raise Down("cannot be reached: the host in its base_url is no name of one", cause="unreachable") from None
 
     async def _exchanged(self, line: httpx.AsyncHTTPTransport, request: httpx.Request) -> Answer:
         """What is answered, without httpx's client, which would follow redirects and keep cookies."""
@@ -163,9 +184,20 @@ def _wires(settings: JudgeSettings) -> dict[Kind, Wire]:
     return {"chat": Scorer(), "moderation": Scorer()}
 
 
-def _told(exc: httpx.TransportError) -> str:
-    if isinstance(exc, (httpx.ConnectError, httpx.ConnectTimeout)):
-        return "cannot be reached"
-    if isinstance(exc, httpx.TimeoutException):
-        return LATE
-    return "broke off the connection"
+def _is_lost(prompt: Prompt, reply: Reply) -> bool:
+    """Whether nothing in a whole reply can be read as what was asked for."""
+    try:
+        read_object(reply.text, reply.fields, prompt.schema)
+    except ReplyFault as fault:
+        return reply.stop == "complete" and fault.reason == "judge_unparseable"
+    return False
+
+
+def _with_tokens(reply: Reply, lost: Sequence[Reply]) -> Reply:
+    if not lost:
+        return reply
+    return structs.replace(
+        reply,
+        input_tokens=reply.input_tokens + sum(one.input_tokens for one in lost),
+        output_tokens=reply.output_tokens + sum(one.output_tokens for one in lost),
+    )

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future
+from threading import Lock
 from time import perf_counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -45,6 +46,7 @@ class Proxy:
         if CALLER in settings:
             raise ValueError(f"no judge can be named {CALLER!r}: it stands for replies that callers fetch themselves")
         self._clock = clock
+        self._lock = Lock()
         self._keyless = {
             name: KEYLESS.format(one.api_key_env)
             for name, one in settings.items()
@@ -73,7 +75,8 @@ class Proxy:
         """What a judge answers, in the order of the prompts. KeyError for `caller` and names that are not known."""
         desk = self._desks[judge]
         if judge in self._keyless:
-            return _settled([desk.unavailable(self._keyless[judge])] * len(prompts))
+            with self._lock:  # its desk is used by no loop
+                return _settled(desk.keyless(self._keyless[judge], len(prompts)))
         request = Request.of(deadline, trace)
         asked = self._loop.submit(lambda: self._answers(desk, tuple(prompts), request))
         return asked or _settled([desk.unavailable(STOPPING)] * len(prompts))
@@ -84,6 +87,8 @@ class Proxy:
 
     async def _answers(self, desk: "Desk", prompts: Sequence[Prompt], request: Request) -> list[Reply | NoReply]:
         left = request.deadline - self._clock()
+        if left <= 0:
+            desk.count_late(len(prompts))
         seats = [desk.seat(prompt, request) if left > 0 else Seat() for prompt in prompts]
         try:
             tasks = {seat.task for seat in seats if seat.task is not None}

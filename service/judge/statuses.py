@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from service.judge.faults import Down, JudgeFault, Passing, Refused, Throttled
+from service.judge.faults import Cause, Down, JudgeFault, Passing, Refused, Throttled
 from service.judge.wires.reading import fields_of, object_at
 
 FORM_STATUSES = (400, 404, 422, 501)
@@ -25,12 +25,13 @@ PASSING = {
     504: "did not answer what stands before it in time (status 504)",
 }
 DOWN = {
-    401: "does not accept the service's key (status 401)",
+    401: "does not accept the service's key (status 401): see the variable that its api_key_env names",
     402: "wants to be paid first (status 402)",
-    403: "does not accept the service's key (status 403)",
-    404: "knows no such model or no such path (status 404)",
+    403: "does not accept the service's key (status 403): see the variable that its api_key_env names",
+    404: "knows no such model or no such path (status 404): see its model and its base_url",
     501: "cannot do what it is asked (status 501)",
 }
+DOWN_CAUSES: dict[int, Cause] = {401: "unauthorized", 402: "no_quota", 403: "unauthorized"}
 NO_KEY = "wants a key (status {}), and its settings name none: no api_key_env is set"
 KEY_STATUSES = (401, 403)
 REFUSED = {
@@ -45,19 +46,20 @@ def fault_of(status: int, headers: Mapping[str, str], body: bytes, *, was_key_se
     if 200 <= status < 300:
         return None if _is_json(headers) else Passing("did not answer with JSON")
     if status == 429 and _code(body) in SPENT:
-        return Down("has no quota left (status 429)")
+        return Down("has no quota left (status 429)", status, cause="no_quota")
     pauses = [retry_after(headers[name]) for name in PAUSES if name in headers]
     if status in (429, 529) or (status == 503 and pauses):
         return Throttled(f"is overloaded (status {status})", status, max(pauses, default=0.0))
     if 300 <= status < 400:
         return Down(f"redirects to another address (status {status}), and nobody follows", status)
     if status in KEY_STATUSES and not was_key_sent:
-        return Down(NO_KEY.format(status), status)
+        return Down(NO_KEY.format(status), status, cause="unauthorized")
     if status in REFUSED:
         return Refused(REFUSED[status], status)
     if status in PASSING or (status >= 500 and status not in DOWN):
-        return Passing(PASSING.get(status, f"failed (status {status})"), status)
-    return Down(DOWN.get(status, f"answered with status {status}"), status)
+        cause: Cause = "timeout" if status == 408 else "server_error"
+        return Passing(PASSING.get(status, f"failed (status {status})"), status, cause=cause)
+    return Down(DOWN.get(status, f"answered with status {status}"), status, cause=DOWN_CAUSES.get(status))
 
 
 def is_filtered(status: int, body: bytes) -> bool:

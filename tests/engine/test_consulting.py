@@ -9,9 +9,12 @@ import pytest
 from service.config import Limits
 from service.core.judging import JudgeInfo, NoReply, Prompt, Reply
 from service.engine.batch import Batch
+from service.engine.evaluating import evaluating
+from service.engine.run import Outside
 from service.engine.validating import Validation, validating
 from service.judge.scripted import Scripted
-from tests.judging import drain, results
+from service.metrics import Metrics
+from tests.judging import NO_MODEL, drain, results
 
 FACTS = {"type": "factuality", "id": "facts"}
 ITEM = {"input": "Who?", "output": "Ann.", "expected": "Ann, in 1931."}
@@ -214,3 +217,22 @@ def test_calls_are_questions_that_were_sent(reason: Any, is_sent: bool) -> None:
     judges = Scripted(lambda _: NoReply(reason, "It is out.", is_sent=is_sent))
     answer = results({"items": [ITEM], "evaluators": [FACTS]}, judges=judges)
     assert answer["summary"]["judge"]["default"]["calls"] == is_sent
+
+
+def test_judgements_without_a_verdict_are_counted_by_judge_and_reason() -> None:
+    said = {"Ann.": "No idea.", "Bob.": Reply(text="", stop="refused"), "Cid.": CHOICE, "Dan.": "No idea."}
+
+    def speak(prompt: Prompt) -> Any:
+        return next(line for text, line in said.items() if text in prompt.messages[-1].content)
+
+    items = [{"input": "Who?", "output": text, "expected": "Eve."} for text in (*said, "Ann.")]
+    rules: list[Any] = [FACTS, {"type": "exact_match"}, FACTS | {"id": "away", "judge": "caller"}]
+    batch = msgspec.convert({"items": items, "evaluators": rules}, Batch)
+    outside = Outside(NO_MODEL, Scripted(speak))
+    run = drain(evaluating(batch, Limits(), outside, perf_counter(), 100, 0)).run
+    assert run is not None
+    assert run.unjudged() == {("default", "judge_unparseable"): 2, ("default", "judge_refused"): 1}
+    metrics = Metrics()
+    metrics.batch({}, {}, {}, 0, run.unjudged())
+    text = metrics.exposition().decode()
+    assert 'scorewright_judge_unjudged_total{judge="default",reason="judge_refused"} 1.0' in text

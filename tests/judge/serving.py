@@ -80,13 +80,14 @@ def right(asked: Asked) -> Any:
 class JudgeServer(Server):
     """Answers a call by the script of the first word in `scripts` that its last message holds, else rightly.
 
-    Forms in `unknown_forms` are refused. Connections are counted as `opened` in all, `open` now and `most_open` at once.
+    Forms in `unknown_forms` are refused, those in `forgotten_forms` answered in prose. Connections are counted as `opened` in all, `open` now and `most_open` at once.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.scripts: dict[str, list[Told]] = {}
         self.unknown_forms: set[str] = set()
+        self.forgotten_forms: set[str] = set()
         self.opened = self.open = self.most_open = 0
         self.closed = Condition()
 
@@ -99,6 +100,8 @@ class JudgeServer(Server):
             for word, script in self.scripts.items():
                 if word in asked_for(asked) and script:
                     return script.pop(0)
+            if form_of(asked) in self.forgotten_forms:
+                return told(chat({"content": "It seems fine to me."}))
             return told(right(asked))
 
     def calls(self, word: str = "") -> list[Asked]:

@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from service.judge.breaker import FAILURES, PAUSE, SPAN, Breaker
+from service.judge.breaker import FAILURES, PATIENCE, PAUSE, SPAN, Breaker
 from service.judge.faults import Down, JudgeFault, LeftAlone, Passing, Refused, Throttled
 
 
@@ -21,6 +21,16 @@ class Watch:
                 await until.wait()
             if fault is not None:
                 raise fault
+
+    async def hang(self, times: int, seconds: float) -> None:
+        """Calls that are given up after so many seconds."""
+        for _ in range(times):
+            call = asyncio.create_task(self.call(until=asyncio.Event()))
+            await asyncio.sleep(0)
+            self.now += seconds
+            call.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await call
 
     async def fail(self, times: int, over: float, fault: JudgeFault | None = None) -> None:
         for _ in range(times):
@@ -102,3 +112,33 @@ async def test_a_trial_that_is_given_up_leaves_the_next_to_try() -> None:
     first.cancel()
     await second
     assert watch.breaker.state == "closed"
+
+
+async def test_calls_that_hang_until_they_are_given_up_are_failures() -> None:
+    watch = Watch()
+    await watch.hang(FAILURES, PATIENCE)
+    assert watch.breaker.state == "open"
+    with pytest.raises(LeftAlone, match="had not answered when it was given up"):
+        await watch.call()
+
+
+async def test_a_call_that_had_little_time_says_nothing() -> None:
+    watch = Watch()
+    await watch.hang(FAILURES * 9, PATIENCE / 2)
+    assert watch.breaker.state == "closed"
+
+
+async def test_a_trial_that_hangs_begins_another_pause() -> None:
+    watch = await Watch().opened()
+    watch.now += PAUSE
+    await watch.hang(1, PATIENCE)
+    assert watch.breaker.state == "open"
+    with pytest.raises(LeftAlone):
+        await watch.call()
+
+
+async def test_patience_is_no_longer_than_a_call_may_last() -> None:
+    watch = Watch()
+    watch.breaker = Breaker("default", lambda: watch.now, patience=1.0)
+    await watch.hang(FAILURES, 1.0)
+    assert watch.breaker.state == "open"

@@ -202,7 +202,9 @@ def test_silence_ends_with_the_time_of_a_call(
     server.scripts["odd"] = [silent(server) for _ in range(TRIES)]
     good, odd = answers(make(timeout_s=0.5), prompt("good"), prompt("odd"))
     assert good.fields["reasons"] == "good"
-    assert odd == NoReply("judge_unavailable", "The judge default did not answer in time", is_sent=True)
+    assert odd == NoReply(
+        "judge_unavailable", "The judge default did not answer within 0.5 s (timeout_s)", is_sent=True
+    )
     assert len(server.calls("odd")) == TRIES
 
 
@@ -221,7 +223,8 @@ def test_silence_ends_with_the_deadline(silent: Callable[[JudgeServer], Told], m
 
 def test_nobody_is_there(make: Make, naps: list[float], caplog: pytest.LogCaptureFixture) -> None:
     (odd,) = answers(make(base_url=nobody()), prompt("odd"))
-    assert odd == NoReply("judge_unavailable", "The judge default cannot be reached", is_sent=True)
+    refused = "the connection is refused, so that its server does not run, or not where its base_url says"
+    assert odd == NoReply("judge_unavailable", f"The judge default cannot be reached: {refused}", is_sent=True)
     assert len(naps) == TRIES - 1
 
 

@@ -1,12 +1,13 @@
 """What a judge's server is sent, and in which form it is asked for replies."""
 
+import json
 from pathlib import Path
 
 import pytest
 
-from service.core.judging import Reply
-from tests.embedding.serving import certified
-from tests.judge.conftest import KEY, SCHEMA, Make, answers, prompt
+from service.core.judging import NoReply, Reply
+from tests.embedding.serving import Told, certified
+from tests.judge.conftest import KEY, SCHEMA, Make, answers, prompt, soon
 from tests.judge.serving import JudgeServer, asked_for, chat, form_of, judging, told
 
 FIELDS = {"choice": "A", "reasons": "one"}
@@ -107,10 +108,71 @@ def test_the_form_is_learnt_of_kind_anthropic(make: Make, server: JudgeServer) -
 
 
 def test_a_form_that_is_taken_but_not_kept_to_is_left(make: Make, server: JudgeServer) -> None:
-    server.scripts = {"a": [told(chat({"content": "Sure: A"}))], "b": [told(chat({"content": "Sure: B"}))]}
-    replies = answers(make(max_concurrency=1), *map(prompt, "abcd"))
-    assert [form_of(asked) for asked in server.asked] == ["structured", "tool", "text", "text"]
-    assert [reply.text for reply in replies[:2]] == ["Sure: A", "Sure: B"]
+    server.scripts["a"] = [told(chat({"content": "Sure: A"}))] * 2
+    replies = answers(make(max_concurrency=1), *map(prompt, "abc"))
+    assert [form_of(asked) for asked in server.asked] == ["structured", "tool", "text", "text", "text"]
+    assert [reply.fields or json.loads(reply.text)["reasons"] for reply in replies] == ["a", "b", "c"]
+    assert [reply.input_tokens for reply in replies] == [30, 10, 10]
+
+
+@pytest.mark.parametrize("concurrency", [1, 16])
+def test_no_answer_is_lost_while_the_form_is_found(concurrency: int, make: Make, server: JudgeServer) -> None:
+    """A server that takes a schema, and forgets it: it answers in prose under 200 until the shape is in the text."""
+    server.forgotten_forms = {"structured", "tool"}
+    proxy = make(max_concurrency=concurrency)
+    replies = answers(proxy, *(prompt(f"<{number}>") for number in range(64)))
+    assert [json.loads(reply.text)["reasons"] for reply in replies] == [f"<{number}>" for number in range(64)]
+    assert len(server.asked) == 64 + 2
+    figures = proxy.figures["default"]
+    assert (figures.attempts, figures.retries, figures.calls) == (66, 0, {"complete": 64})
+
+
+def test_where_the_first_call_fails_no_other_is_held_up_or_lost(make: Make, server: JudgeServer) -> None:
+    server.forgotten_forms = {"structured"}
+    server.scripts["<0>"] = [told({}, 500)]
+    replies = answers(make(), *(prompt(f"<{number}>") for number in range(32)))
+    assert [reply.fields["reasons"] for reply in replies] == [f"<{number}>" for number in range(32)]
+
+
+def test_while_the_first_call_is_out_nobody_else_is_asked(make: Make, server: JudgeServer) -> None:
+    server.scripts["held"] = [Told(hold=True)]
+    proxy = make()
+    held, good, plain = proxy.ask("default", [prompt("held")], soon(), {}), prompt("good"), prompt("plain", schema={})
+    assert server.arrived.wait(60)
+    (late,) = answers(proxy, good, deadline=soon(0.3))
+    assert late == NoReply("deadline_exceeded", "The judge default was not asked before the deadline")
+    assert answers(proxy, plain)[0].text  # which can be asked in one form only
+    server.released.set()
+    assert held.result(60)[0].fields["reasons"] == "held"
+    assert answers(proxy, good)[0].fields["reasons"] == "good"
+
+
+def test_a_first_call_that_is_given_up_holds_nobody_up(make: Make, server: JudgeServer) -> None:
+    server.scripts["held"] = [Told(hold=True)]
+    proxy = make()
+    held = proxy.ask("default", [prompt("held")], soon(), {})
+    assert server.arrived.wait(60)
+    good = proxy.ask("default", [prompt("good")], soon(), {})
+    assert held.cancel()
+    assert good.result(60)[0].fields["reasons"] == "good"
+
+
+def test_nothing_is_asked_twice_once_the_form_is_known(make: Make, server: JudgeServer) -> None:
+    proxy = make(max_concurrency=1)
+    server.scripts["odd"] = [told(chat({"content": "Sure: A"}))]
+    replies = answers(proxy, *map(prompt, ("good", "odd", "well")))
+    assert [form_of(asked) for asked in server.asked] == ["structured"] * 3
+    assert replies[1].text == "Sure: A"
+
+
+LEGIBLE = ['So: {"choice": "A", "reasons": "a"}', "I'm sorry, I can't help with that."]
+
+
+@pytest.mark.parametrize("text", LEGIBLE)
+def test_what_can_be_read_or_is_a_refusal_is_not_asked_again(text: str, make: Make, server: JudgeServer) -> None:
+    server.scripts["a"] = [told(chat({"content": text}))]
+    (reply,) = answers(make(), prompt("a"))
+    assert (reply.text, len(server.asked)) == (text, 1)
 
 
 def test_a_prompt_that_is_refused_in_every_form_teaches_nothing(make: Make, server: JudgeServer) -> None:
@@ -178,7 +240,7 @@ def test_only_a_proxy_of_the_settings_counts(make: Make, server: JudgeServer, mo
 def test_a_certificate_that_nobody_vouches_for_is_refused(make: Make, tmp_path: Path) -> None:
     with judging(certified(tmp_path)) as secure:
         (odd,) = answers(make(base_url=secure.url.replace("http:", "https:")), prompt("one"))
-        assert odd.detail == "The judge default cannot be reached"
+        assert odd.detail.startswith("The judge default cannot be reached: the certificate of its server")
         assert secure.asked == []
 
 
