@@ -1,4 +1,4 @@
-"""Writes what is derived from the code: docs/evaluators.md, and the tables in README.md and docs/embeddings.md."""
+"""Writes what is derived from the code: docs/evaluators.md, and tables in README.md and other pages of docs/."""
 
 import json
 import re
@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import structs
+from msgspec import Struct, structs
 
 from service.api.tables import kind_of
 from service.catalogue import EVALUATORS, Entry, entry
 from service.config import Embedding
 from service.core.evaluator import Evaluator, Example
+from service.engine.generating import Generate
+from service.engine.stability.wire import Drawing, Objective, PromptMetrics, Query, StatisticalMode
+from service.engine.suites.wire import Condition, Sampling, Suite, SuiteCase, Version
 
 ROOT = Path(__file__).parent.parent
 COMMON = {field.encode_name for field in structs.fields(Evaluator)}
@@ -30,6 +33,22 @@ def embeddings() -> str:
     rows = [f"| `{name.upper()}` | {_default(one)} | {_cell(one['description'])} |" for name, one in properties.items()]
     table = "\n".join(["| setting (`SCOREWRIGHT_EMBEDDING__...`) | default | meaning |", "|---|---|---|", *rows])
     return _marked("docs/embeddings.md", "settings", table)
+
+
+def suites() -> str:
+    """docs/suites.md with its tables of fields made new."""
+    return _marked("docs/suites.md", "fields", _fields(Suite, Version, Sampling, SuiteCase, Condition, Generate))
+
+
+def prompt_metrics() -> str:
+    """docs/prompt-metrics.md with its tables of fields made new."""
+    return _marked("docs/prompt-metrics.md", "fields", _fields(PromptMetrics, Query, StatisticalMode, Objective, Drawing))
+
+
+def _fields(*kinds: type[Struct]) -> str:
+    """A table for each type of what is sent."""
+    components = msgspec.json.schema_components(kinds)[1]
+    return "\n\n".join(_table(components[kind.__name__]["properties"], f"{kind.__name__}: field") for kind in kinds)
 
 
 def _marked(name: str, mark: str, table: str) -> str:
@@ -75,14 +94,14 @@ def _score(one: Entry) -> str:
     return "0..1" if one.graded else "0 or 1"
 
 
-def _table(properties: dict[str, Any]) -> str:
+def _table(properties: dict[str, Any], name: str = "parameter") -> str:
     if not properties:
         return ""
     rows = [
         f"| `{name}` | {_cell(kind_of(schema))} | {_cell(_default(schema))} | {_cell(schema.get('description', ''))} |"
         for name, schema in properties.items()
     ]
-    return "\n".join(["| parameter | kind | default | meaning |", "|---|---|---|---|", *rows])
+    return "\n".join([f"| {name} | kind | default | meaning |", "|---|---|---|---|", *rows])
 
 
 def _default(schema: dict[str, Any]) -> str:
@@ -105,4 +124,6 @@ def _example(kind: str, example: Example) -> str:
 if __name__ == "__main__":
     (ROOT / "README.md").write_text(readme())
     (ROOT / "docs/embeddings.md").write_text(embeddings())
+    (ROOT / "docs/suites.md").write_text(suites())
+    (ROOT / "docs/prompt-metrics.md").write_text(prompt_metrics())
     (ROOT / "docs/evaluators.md").write_text(reference())

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from docs.build import embeddings, readme, reference
+from docs.build import embeddings, prompt_metrics, readme, reference, suites
 from service.config import Limits, Settings
 from service.core.outcome import STATUSES
 from tests.model import require_model
@@ -22,6 +22,8 @@ def test_what_is_derived_is_up_to_date() -> None:
     assert readme() == README, "run `make docs`"
     assert (ROOT / "docs/evaluators.md").read_text() == reference(), "run `make docs`"
     assert (ROOT / "docs/embeddings.md").read_text() == embeddings(), "run `make docs`"
+    assert (ROOT / "docs/suites.md").read_text() == suites(), "run `make docs`"
+    assert (ROOT / "docs/prompt-metrics.md").read_text() == prompt_metrics(), "run `make docs`"
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
@@ -69,6 +71,12 @@ def test_the_prompt_metrics_shown_are_the_models(client: httpx.Client) -> None:
 
 def about(value: float) -> Any:
     return pytest.approx(value, abs=6e-4)
+
+
+def test_every_warning_of_suites_is_documented() -> None:
+    text = (ROOT / "docs/suites.md").read_text()
+    codes = re.findall(r'Caution\("(\w+)"', (ROOT / "service/engine/suites/cautions.py").read_text())
+    assert [code for code in [*codes, "cases_missing", "cases_not_graded"] if f"`{code}`" not in text] == []
 
 
 def test_every_warning_of_prompt_metrics_is_documented() -> None:

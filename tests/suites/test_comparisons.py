@@ -232,3 +232,26 @@ def test_equal_requests_equal_bytes() -> None:
     other = {f"case {number}": ["y", {"score": number**2 / 1_600}, "y"] for number in range(40)}
     body = suite(outputs, other, graders=[EXACT | {"expected": "x"}])
     assert body_of(body) == body_of(body)
+
+
+WORSE = [
+    ("equal", (1, 1, 1), (1, 1, 1), 12, False),
+    ("a fall of all that no case shows", (1, 1, 1), (1, 1, 0), 12, True),
+    ("a rise of all", (1, 1, 0), (1, 1, 1), 12, False),
+    ("too few cases to tell", (1, 1, 1), (1, 1, 0), 3, False),
+]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "cases", "worse"), [row[1:] for row in WORSE], ids=[row[0] for row in WORSE]
+)
+def test_worse(before: tuple[float, ...], after: tuple[float, ...], cases: int, worse: bool) -> None:
+    names = [f"case {number}" for number in range(cases)]
+    got = compared({name: scored(*before) for name in names}, {name: scored(*after) for name in names})
+    assert got["significance"]["worse"] == worse
+
+
+def test_one_case_that_falls_significantly_is_worse_whatever_the_rest_does() -> None:
+    before = {"a": scored(*[1] * 20), "b": scored(0.5), "c": scored(0.5)}
+    after = {"a": scored(*[1] * 8, *[0] * 12), "b": scored(1), "c": scored(1)}
+    assert compared(before, after)["significance"]["worse"]

@@ -9,7 +9,7 @@ import pytest
 from service.config import Limits
 from service.core.judging import JudgeInfo, NoReply, Prompt, Reply
 from service.judge.scripted import Scripted
-from tests.suites.driving import EXACT, answer
+from tests.suites.driving import EXACT, answer, faults
 
 WRITER = JudgeInfo(name="writer", kind="openai", model="m-1", allow_generate=True)
 JUDGE = JudgeInfo(name="default", kind="openai", model="m-2")
@@ -202,10 +202,21 @@ def test_writing_and_judging_share_the_limit_of_calls() -> None:
     assert [run["reason"] for run in runs] == [None, None, "budget_exceeded"]
     assert all(run["output"] == "Ann" for run in runs)
     few = Scripted(speak, [WRITER, JUDGE])
-    runs = runs_of(body, few, Limits(judge_calls=2))
-    assert [(run["reason"], "output" in run) for run in runs] == [("budget_exceeded", True)] * 2 + [
-        ("budget_exceeded", False)]  # fmt: skip
-    assert len(few.asked) == 2
+    runs = runs_of(body, few, Limits(judge_calls=3))
+    assert [(run["reason"], "output" in run) for run in runs] == [("budget_exceeded", True)] * 3
+    assert len(few.asked) == 3
+
+
+def test_more_writing_than_calls_is_refused_before_it_begins() -> None:
+    nobody = Scripted([], [WRITER])
+    told = faults(prompts("{input}", repeat=3), Limits(judge_calls=2), nobody)
+    assert [(pointer, code) for pointer, code, _ in told] == [("/repeat", "limit_exceeded")]
+    assert not nobody.asked
+
+
+def test_a_place_in_doubled_braces_is_warned_of() -> None:
+    version = answer(prompts("{{input}}"), judges=writing("Ann"))["versions"][0]
+    assert [one["code"] for one in version["warnings"]] == ["doubled_braces"]
 
 
 class Slow(Scripted):

@@ -271,7 +271,9 @@ B = {"type": "contains", "expected": "b"}
 
 WARNED: list[tuple[str, dict[str, list[Any]], dict[str, Any], list[str]]] = [
     ("all is well", {"a": scored(1, 0)}, {}, []),
-    ("partly graded", {"a": scored(1, None), "b": scored(None)}, {}, ["partly_graded"]),
+    ("partly graded", {"a": scored(1, None)}, {}, ["partly_graded"]),
+    ("a case left out", {"a": scored(1), "b": scored(None)}, {}, ["cases_not_graded"]),
+    ("a case without runs", {"a": scored(1), "b": []}, {}, ["cases_missing"]),
     ("not at all", {"a": scored(None)}, {}, ["nothing_graded"]),
     ("torn", {"a": ["a", "a"]}, {"graders": [A, B]}, ["graders_disagree"]),
     ("torn once only", {"a": ["a", "ab"]}, {"graders": [A, B]}, []),

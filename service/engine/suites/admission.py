@@ -44,7 +44,7 @@ def admit(
     for found in (
         _ids(suite),
         _graders(suite, runs),
-        _prompts(suite, known),
+        _prompts(suite, known, limits),
         _verdicts(suite, runs, names),
         _texts(suite, limits) if size > limits.text_chars else (),
         over("/deadline_ms", suite.deadline_ms or 0, limits.max_deadline_ms, "max_deadline_ms"),
@@ -102,7 +102,7 @@ def _has_output(runs: Collection[Sequence[SentRun]]) -> bool:
     return any(run.output is not UNSET for of_case in runs for run in of_case)
 
 
-def _prompts(suite: Suite, known: Mapping[str, JudgeInfo]) -> Iterator[Fault]:
+def _prompts(suite: Suite, known: Mapping[str, JudgeInfo], limits: Limits) -> Iterator[Fault]:
     for index, version in enumerate(suite.versions):
         if (version.prompt is UNSET) == (version.outputs is UNSET):
             yield Fault(f"/versions/{index}", "one_of", "Give either `outputs` or a `prompt` to draw them with")
@@ -120,6 +120,8 @@ def _prompts(suite: Suite, known: Mapping[str, JudgeInfo]) -> Iterator[Fault]:
             told = "A version has a `prompt`, which needs the case's input"
             yield Fault(f"/cases/{index}/input", "missing_field", told)
     yield from over("/versions", _prompt_chars(suite), MAX_PROMPT_CHARS, "generated_prompt_chars")
+    prompts = sum(version.prompt is not UNSET for version in suite.versions)
+    yield from over("/repeat", prompts * len(suite.cases) * suite.repeat, limits.judge_calls, "judge_calls")
 
 
 def _prompt_chars(suite: Suite) -> int:

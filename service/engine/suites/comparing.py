@@ -76,11 +76,14 @@ def comparing(
     yield from _test_cases(suite, pairs, rows)
     counts = Counter(row.change for row in rows)
     deltas = [row.delta for row in rows if row.delta is not None]
+    scores = yield from _score_test(deltas, suite.alpha)
+    drops = sum(row.significant is True and (row.delta or 0) < 0 for row in rows)
     tests = Tests(
         alpha=suite.alpha,
-        scores=(yield from _score_test(deltas, suite.alpha)),
+        scores=scores,
         verdicts=_verdict_test(counts["regressed"], counts["improved"], len(deltas), suite.alpha),
-        significant_drops=sum(row.significant is True and (row.delta or 0) < 0 for row in rows),
+        worse=drops > 0 or (scores.significant is True and (scores.delta or 0) < 0),
+        significant_drops=drops,
         significant_gains=sum(row.significant is True and (row.delta or 0) > 0 for row in rows),
         repeats_needed=repeats_needed(suite.alpha, len(deltas)),
         cases_needed=cases_needed(suite.alpha),

@@ -168,6 +168,9 @@ class Tests(Struct):
     alpha: float
     scores: ScoreTest
     verdicts: VerdictTest
+    worse: Annotated[
+        bool, Meta(description="The scores fell significantly as a whole, or those of a case did: what to gate on.")
+    ]
     significant_drops: Annotated[int, Meta(description="Cases whose score fell significantly.")]
     significant_gains: Annotated[int, Meta(description="Cases whose score rose significantly.")]
     repeats_needed: Annotated[
