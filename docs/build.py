@@ -42,7 +42,9 @@ def suites() -> str:
 
 def prompt_metrics() -> str:
     """docs/prompt-metrics.md with its tables of fields made new."""
-    return _marked("docs/prompt-metrics.md", "fields", _fields(PromptMetrics, Query, StatisticalMode, Objective, Drawing))
+    return _marked(
+        "docs/prompt-metrics.md", "fields", _fields(PromptMetrics, Query, StatisticalMode, Objective, Drawing)
+    )
 
 
 def _fields(*kinds: type[Struct]) -> str:
