@@ -82,16 +82,23 @@ class Consulting:
         for question, way in zip(questions, ways, strict=True):
             if isinstance(way, list):
                 asked[judge_of(question.rule)].update(zip(way, question.prompts, strict=True))
-        return Consultation(self, questions, ways, [self._ask(judge, prompts) for judge, prompts in asked.items()])
+        return Consultation(
+            self, questions, ways, [self._ask(judge, prompts, self._deadline) for judge, prompts in asked.items()]
+        )
 
-    def put(self, judge: str, prompts: Sequence[Prompt]) -> Steps[list[Reply | NoReply]]:
-        """What a judge replies to prompts that belong to no evaluation, in their order."""
+    def put(self, judge: str, prompts: Sequence[Prompt], share: float) -> Steps[list[Reply | NoReply]]:
+        """What a judge replies to prompts that belong to no evaluation, in their order.
+
+        It has this share of the time that is left, so that there is some to make use of the replies.
+        """
         identities = []
         for place, prompt in enumerate(prompts):
             if place % PROMPTS_AT_ONCE == 0:
                 yield None
             identities.append(identity(prompt))
-        asked = self._ask(judge, dict(zip(identities, prompts, strict=True)))
+        now = perf_counter()
+        until = now + share * (self._deadline - now)
+        asked = self._ask(judge, dict(zip(identities, prompts, strict=True)), until)
         yield from awaited(asked.future)
         self.count(judge, asked.future.result())
         found = asked.found()
@@ -110,10 +117,10 @@ class Consulting:
             return None
         return handed(question.rule, question.item.replies, question.prompts, question.earlier)
 
-    def _ask(self, judge: str, prompts: Mapping[bytes, Prompt]) -> "_Asked":
+    def _ask(self, judge: str, prompts: Mapping[bytes, Prompt], until: float) -> "_Asked":
         affordable = list(prompts)[: self._calls_left]
         self._calls_left -= len(affordable)
-        future = self._judges.ask(judge, [prompts[one] for one in affordable], self._deadline, self._trace)
+        future = self._judges.ask(judge, [prompts[one] for one in affordable], until, self._trace)
         return _Asked(judge, list(prompts), len(affordable), future)
 
     def count(self, judge: str, found: Sequence[Reply | NoReply]) -> None:

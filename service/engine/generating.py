@@ -17,6 +17,9 @@ from service.primitives.text import cut
 MAX_PROMPT_CHARS = 32_000_000
 """Characters of all prompts that one request has run."""
 
+SHARE = 0.8
+"""Of the time that a request has left: what was written is still to be graded and measured."""
+
 Temperature = Annotated[Annotated[float, Meta(ge=0, le=2)] | None, Meta(description="null: not sent.")]
 Tokens = Annotated[Annotated[int, Meta(ge=1)] | None, Meta(description="Tokens of an output at most; null: not sent.")]
 
@@ -63,7 +66,7 @@ def order(messages: tuple[Message, ...], slot: str, temperature: float | None, t
 
 def generating(consulting: Consulting, judge: str, orders: Sequence[Prompt]) -> Steps[list[Written]]:
     """What the judge writes, in the order of the orders."""
-    replies = yield from consulting.put(judge, orders)
+    replies = yield from consulting.put(judge, orders, SHARE)
     return [_written(reply) for reply in replies]
 
 

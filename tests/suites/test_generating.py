@@ -219,18 +219,24 @@ def test_a_place_in_doubled_braces_is_warned_of() -> None:
     assert [one["code"] for one in version["warnings"]] == ["doubled_braces"]
 
 
-class Slow(Scripted):
-    """A judge that only answers when the deadline has passed."""
+class Timed(Scripted):
+    """A judge that notes until when it may take."""
 
     def ask(self, judge: str, prompts: Any, deadline: float, trace: Any) -> Future[list[Reply | NoReply]]:
-        while perf_counter() <= deadline:
-            pass
+        self.deadlines = {**getattr(self, "deadlines", {}), judge: deadline}
         return super().ask(judge, prompts, deadline, trace)
 
 
-def test_writing_and_grading_share_the_deadline() -> None:
-    (run,) = runs_of(prompts("{input}", deadline_ms=20), Slow(["Ann"], [WRITER]))
-    assert (run["output"], run["status"], run["reason"]) == ("Ann", "not_graded", "deadline_exceeded")
+def test_writing_leaves_time_to_grade_what_was_written() -> None:
+    def speak(prompt: Prompt) -> Any:
+        return {"choice": "B", "reasons": "so"} if prompt.schema else "Ann"
+
+    judges = Timed(speak, [WRITER, JUDGE])
+    began = perf_counter()
+    (run,) = runs_of(prompts("{input}", graders=[{"type": "possible"}], deadline_ms=60_000), judges)
+    assert run["status"] == "passed"
+    assert judges.deadlines["writer"] - began == pytest.approx(48, abs=5)
+    assert judges.deadlines["default"] - began == pytest.approx(60, abs=5)
 
 
 def test_versions_with_outputs_beside_those_with_a_prompt() -> None:
