@@ -15,9 +15,9 @@ from service.embedding.choosing import NoModel
 from service.engine.lanes import drain
 from service.engine.run import Outside
 from service.engine.stability.answering import measuring
-from service.engine.stability.vectors import stacked
 from service.engine.stability.wire import PromptMetrics, Vector
 from service.judge.scripted import Scripted
+from service.primitives.vectors import stacked
 
 CONSTRAINTS = [
     {"type": "valid_json", "allow_scalars": True, "extract": "whole"},

@@ -6,6 +6,9 @@ from msgspec import Meta, Struct
 
 from service.core.outcome import Score
 
+CALLER = "caller"
+"""The judge that always exists and is never asked: the caller fetches its replies."""
+
 Stop = Literal["complete", "truncated", "refused", "filtered"]
 
 

@@ -98,6 +98,13 @@ class Summary(Tally, kw_only=True):
     ] = UNSET
 
 
+class Notice(Struct):
+    """Something that a reader of the numbers should know."""
+
+    code: str
+    detail: str
+
+
 class Work(Struct, kw_only=True):
     """What an answer took."""
 

@@ -14,10 +14,7 @@ from service.engine.comparing import TruncatedText
 from service.engine.embeddings import long_texts, refuse, truncated, whole
 from service.engine.lanes import Steps, awaited
 from service.primitives.clusters import MAX_VECTORS, Cluster, Clustering, Linkage, cluster
-from service.primitives.clusters.cosines import slices
-
-NUMBERS_AT_ONCE = 100_000
-"""Numbers of the request that are read between two pauses: some 2 ms."""
+from service.primitives.vectors import stacked
 
 Texts = Annotated[list[str], Meta(min_length=1, description="What is grouped; the model embeds it.")]
 Vectors = Annotated[
@@ -95,11 +92,7 @@ def _rows(vectors: list[list[float]], linkage: Linkage) -> Steps[NDArray[np.floa
             if len(one) != width
         ]
     )
-    rows = np.empty((len(vectors), width))
-    for block in slices(len(vectors), max(1, NUMBERS_AT_ONCE // width)):
-        rows[block] = vectors[block]
-        yield None
-    return rows
+    return (yield from stacked(vectors))
 
 
 def _refuse_many(pointer: str, count: int, linkage: Linkage) -> None:

@@ -13,20 +13,17 @@ from msgspec.structs import replace
 from service.catalogue import type_name
 from service.core.asking import Ungraded
 from service.core.evaluator import Evaluator
-from service.core.judging import JudgeInfo, NoReply, Prompt, Reply
+from service.core.judging import CALLER, JudgeInfo, NoReply, Prompt, Reply
 from service.core.ports import Judges
 from service.engine.batch import Item, JudgeCost
 from service.engine.handing import Replies, handed
-from service.engine.lanes import Steps, awaited
+from service.engine.lanes import SLICE_SECONDS, Steps, awaited
 from service.primitives import RuleFault
 from service.primitives.pointer import nearest
 from service.primitives.text import cut
 
-SLICE_SECONDS = 0.005
-
 PROMPTS_AT_ONCE = 64
 
-CALLER = "caller"
 DEFAULT = "default"
 
 Answer = Replies | Ungraded | RuleFault
@@ -205,8 +202,13 @@ def unknown_judge(rule: Evaluator, known: Collection[str]) -> RuleFault | None:
     name = judge_of(rule)
     if name in known or name == DEFAULT:
         return None
+    return RuleFault("unknown_judge", no_such_judge(name, known))
+
+
+def no_such_judge(name: str, known: Collection[str]) -> str:
+    """What to say of the name of a judge that there is not."""
     hint = nearest(name, known) or f": known are {', '.join(known)}"
-    return RuleFault("unknown_judge", f"There is no judge {cut(name, 100)!r}{hint}")
+    return f"There is no judge {cut(name, 100)!r}{hint}"
 
 
 def refused_by(rule: Evaluator, known: Mapping[str, JudgeInfo]) -> Ungraded | RuleFault | None:

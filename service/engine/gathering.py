@@ -22,7 +22,7 @@ T = TypeVar("T")
 Answer = Told | RuleFault | Ungraded | ServiceError
 """What is told, or why nothing can be: the rule's fault, no model, no judge, no time."""
 
-_LATE = Late("The deadline passed before the model had read this (see deadline_ms)")
+LATE = Late("The deadline passed before the model had read this (see deadline_ms)")
 
 
 class Asker(NamedTuple):
@@ -118,7 +118,7 @@ class _Found:
         except (ModelUnavailable, Late) as fault:
             self._missing = dict.fromkeys(texts, fault)
             return
-        self._missing = {texts[place]: _LATE for place in outcome.late}
+        self._missing = {texts[place]: LATE for place in outcome.late}
         self._missing |= {texts[place]: fault for place, fault in outcome.faults.items()}
         made = {text: place for place, text in enumerate(texts) if text not in self._missing}
         self.vectors = {text: outcome.vectors[place] for text, place in made.items()}

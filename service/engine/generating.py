@@ -7,12 +7,10 @@ from msgspec import Meta, Struct
 
 from service.core.errors import Fault
 from service.core.evaluator import Name
-from service.core.judging import JudgeInfo, Message, NoReply, Prompt, Reply
-from service.engine.consulting import CALLER, DEFAULT, Consulting
+from service.core.judging import CALLER, JudgeInfo, Message, NoReply, Prompt, Reply
+from service.engine.consulting import DEFAULT, Consulting, no_such_judge
 from service.engine.lanes import Steps
 from service.primitives.jsontext import as_text
-from service.primitives.pointer import nearest
-from service.primitives.text import cut
 
 MAX_PROMPT_CHARS = 32_000_000
 """Characters of all prompts that one request has run."""
@@ -52,8 +50,7 @@ def generator_faults(name: str, known: Mapping[str, JudgeInfo]) -> list[Fault]:
         told = "No judge is configured: add a table [judges.default] with allow_generate = true (docs/judges.md)"
         return [Fault(pointer, "unknown_judge", told)]
     if judge is None:
-        hint = nearest(name, others) or f": known are {', '.join(others)}"
-        return [Fault(pointer, "unknown_judge", f"There is no judge {cut(name, 100)!r}{hint}")]
+        return [Fault(pointer, "unknown_judge", no_such_judge(name, others))]
     if not judge.allow_generate:
         return [Fault(pointer, "not_allowed", f"The judge {name} may not generate (allow_generate in its table)")]
     return []

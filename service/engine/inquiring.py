@@ -10,10 +10,8 @@ from service.core.evaluator import Evaluator
 from service.core.outcome import Evaluation
 from service.engine.batch import Item
 from service.engine.gathering import Answer, Asker, Gathering
-from service.engine.lanes import Steps
+from service.engine.lanes import SLICE_SECONDS, Steps
 from service.engine.tasks import Task
-
-SLICE_SECONDS = 0.005
 
 MAX_CHARS_IN_HAND = 50_000_000
 """Characters of prompts beyond which no more judgements are begun until some of those in hand have ended."""

@@ -18,6 +18,9 @@ T = TypeVar("T")
 
 Steps = Generator[Future[Any] | None, None, T]
 
+SLICE_SECONDS = 0.005
+"""How long work goes on before it offers a pause."""
+
 
 class Abandoned(Exception):
     """Nobody waits for the result any more."""

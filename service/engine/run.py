@@ -18,8 +18,8 @@ from service.core.ports import Embedder, Judges
 from service.engine.batch import Batch, Item, ItemResult
 from service.engine.consulting import Consulting, asks_judge
 from service.engine.gathering import Gathering
-from service.engine.inquiring import SLICE_SECONDS, Place, inquiring
-from service.engine.lanes import Steps
+from service.engine.inquiring import Place, inquiring
+from service.engine.lanes import SLICE_SECONDS, Steps
 from service.engine.naming import Names
 from service.engine.summing import Summing
 from service.engine.tasks import Task, Tasks

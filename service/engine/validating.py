@@ -15,10 +15,10 @@ from service.core.assess import Assessor, compares
 from service.core.binding import bind, is_templated
 from service.core.errors import MAX_FAULTS, Fault, Invalid
 from service.core.evaluator import Evaluator
-from service.core.judging import JudgeInfo
+from service.core.judging import CALLER, JudgeInfo
 from service.engine.admission import admit, over
 from service.engine.batch import Batch, Item
-from service.engine.consulting import CALLER, asks_judge, identity, judge_of, refused_by
+from service.engine.consulting import asks_judge, identity, judge_of, refused_by
 from service.engine.gathering import own_fault
 from service.engine.handing import strays
 from service.engine.lanes import Steps

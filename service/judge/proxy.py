@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from service.core.judging import JudgeInfo, NoReply, Prompt, Reply
+from service.core.judging import CALLER, JudgeInfo, NoReply, Prompt, Reply
 from service.judge.budget import Request
 from service.judge.figures import JudgeFigures
 from service.judge.flight import Seat
 from service.judge.loop import Loop
 from service.judge.settings import JudgeSettings
 
-CALLER = "caller"
 KEYLESS = "has no key here: the environment variable {}, which its api_key_env names, is not set"
 STOPPING = "is asked nothing more: the service is stopping"
 

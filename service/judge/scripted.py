@@ -5,7 +5,7 @@ from concurrent.futures import Future
 from threading import Lock
 from typing import Any, TypeAlias
 
-from service.core.judging import JudgeInfo, NoReply, Prompt, Reply
+from service.core.judging import CALLER, JudgeInfo, NoReply, Prompt, Reply
 
 Line: TypeAlias = Reply | NoReply | str | Mapping[str, Any]
 """A reply as it is, the text of one, or its fields."""
@@ -30,7 +30,7 @@ class Scripted:
         lines = iter(()) if callable(script) else iter(script)
         self._speak = script if callable(script) else lambda _: next(lines, None)
         self._lock = Lock()
-        self._known = {one.name: one for one in (*judges, JudgeInfo(name="caller", kind="caller", model=None))}
+        self._known = {one.name: one for one in (*judges, JudgeInfo(name=CALLER, kind="caller", model=None))}
         self.asked: list[tuple[str, Prompt]] = []
 
     @property

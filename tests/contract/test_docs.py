@@ -75,7 +75,7 @@ def about(value: float) -> Any:
 
 def test_every_warning_of_suites_is_documented() -> None:
     text = (ROOT / "docs/suites.md").read_text()
-    codes = re.findall(r'Caution\("(\w+)"', (ROOT / "service/engine/suites/cautions.py").read_text())
+    codes = re.findall(r'Notice\("(\w+)"', (ROOT / "service/engine/suites/cautions.py").read_text())
     assert [code for code in [*codes, "cases_missing", "cases_not_graded"] if f"`{code}`" not in text] == []
 
 

@@ -8,9 +8,9 @@ from service.config import Limits
 from service.core.binding import bind
 from service.core.errors import MAX_FAULTS, Fault, Invalid
 from service.core.evaluator import Evaluator
-from service.core.judging import JudgeInfo
+from service.core.judging import CALLER, JudgeInfo
 from service.engine.admission import long_values, over, repeated
-from service.engine.consulting import CALLER, DEFAULT
+from service.engine.consulting import DEFAULT, no_such_judge
 from service.engine.generating import MAX_PROMPT_CHARS, generator_faults
 from service.engine.lanes import Steps
 from service.engine.stability.own import own_vectors
@@ -21,8 +21,6 @@ from service.engine.vetting import faults
 from service.primitives import RuleFault
 from service.primitives.clusters import MAX_VECTORS
 from service.primitives.jsontext import as_text
-from service.primitives.pointer import nearest
-from service.primitives.text import cut
 
 
 def admit(
@@ -141,8 +139,7 @@ def _judging(request: PromptMetrics, known: Mapping[str, JudgeInfo], limits: Lim
         yield Fault("/jq/objective", "blank", "Say what a response has to achieve")
     name = request.jq.judge
     if name not in known and name != DEFAULT:
-        hint = nearest(name, known) or f": known are {', '.join(known)}"
-        yield Fault("/jq/judge", "unknown_judge", f"There is no judge {cut(name, 100)!r}{hint}")
+        yield Fault("/jq/judge", "unknown_judge", no_such_judge(name, known))
     if name == CALLER:
         yield from over("/jq", _rating_chars(request), limits.response_bytes, "response_bytes")
 

@@ -6,8 +6,8 @@ from msgspec import UNSET, UnsetType
 
 from service.config import Limits
 from service.core.assess import forget_documents
+from service.core.judging import CALLER
 from service.engine.batch import Work
-from service.engine.consulting import CALLER
 from service.engine.lanes import Steps
 from service.engine.run import Outside
 from service.engine.stability import notices

@@ -8,10 +8,11 @@ from msgspec import UNSET
 
 from service.config import Limits
 from service.core.evaluator import Evaluator
+from service.core.judging import CALLER
 from service.core.outcome import Evaluation
 from service.core.ports import Embedder
 from service.engine.batch import Batch, Sample
-from service.engine.consulting import CALLER, Consulting
+from service.engine.consulting import Consulting
 from service.engine.lanes import Steps
 from service.engine.naming import Names
 from service.engine.run import Run

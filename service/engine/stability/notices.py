@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from service.core.errors import Late
 from service.core.outcome import Evaluation
+from service.engine.batch import Notice
 from service.engine.stability.own import has_reference
 from service.engine.stability.responses import Responses
-from service.engine.stability.results import Interaction, JqDetail, Notice
+from service.engine.stability.results import Interaction, JqDetail
 from service.engine.stability.vectors import Found
 from service.engine.stability.wire import PromptMetrics, Query
 from service.primitives.text import cut

@@ -6,7 +6,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from service.core.judging import Message
 from service.core.outcome import Score
-from service.engine.batch import Work
+from service.engine.batch import Notice, Work
 from service.engine.clustering import Group, TauPoint
 from service.engine.stability.wire import NoResponse, StatisticalMode
 from service.primitives.clusters import Linkage
@@ -23,13 +23,6 @@ Jq = Annotated[Score | None, Meta(description="Mean rating by the judge.")]
 PairAgreement = Annotated[
     Score | None, Meta(description="Share of pairs of responses in one cluster: comparable whatever K; null at K = 1.")
 ]
-
-
-class Notice(Struct):
-    """Something that a reader of the numbers should know."""
-
-    code: str
-    detail: str
 
 
 class EntropyEstimates(Struct):

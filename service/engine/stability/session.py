@@ -1,13 +1,11 @@
 """All queries in numbers."""
 
-from math import sqrt
-
 from service.engine.batch import Work
 from service.engine.stability.judgements import mean
 from service.engine.stability.results import Interaction, Session, StandardErrors
 from service.engine.stability.vectors import Vectors
 from service.engine.stability.wire import PromptMetrics
-from service.primitives.stats import deviation
+from service.primitives.stats import standard_error
 
 MEANS = ("csr", "stability", "rss", "icr", "jq", "pair_agreement")
 ERRORS = ("csr", "stability", "pair_agreement")
@@ -43,12 +41,7 @@ class Totals:
             model=vectors.model,
             statistical_mode=request.statistical_mode,
             **{name: mean(values) for name, values in self._values.items()},
-            standard_errors=StandardErrors(**{name: _standard_error(self._values[name]) for name in ERRORS}),
+            standard_errors=StandardErrors(**{name: standard_error(self._values[name]) for name in ERRORS}),
             n_queries=len(self._counts),
             summary=summary,
         )
-
-
-def _standard_error(values: list[float]) -> float | None:
-    spread = deviation(values)
-    return None if spread is None else spread / sqrt(len(values))

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
-from struct import Struct
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,19 +9,14 @@ from numpy.typing import NDArray
 
 from service.core.errors import Late, ModelUnavailable, ServiceError
 from service.core.ports import Embedded, Embedder
-from service.engine.gathering import promised
+from service.engine.gathering import LATE, promised
 from service.engine.lanes import Steps, all_awaited
-from service.engine.stability.own import Own, Vector, has_reference, own_vectors
+from service.engine.stability.own import Own, has_reference, own_vectors
 from service.engine.stability.responses import Responses
 from service.engine.stability.wire import PromptMetrics, Query
-from service.primitives.clusters.cosines import slices
-
-NUMBERS_AT_ONCE = 100_000
-"""Numbers of the request that are read between two pauses: some 2 ms."""
+from service.primitives.vectors import stacked
 
 Rows = NDArray[np.floating[Any]]
-
-_LATE = Late("The deadline passed before the model had read this (see deadline_ms)")
 
 
 class Found(NamedTuple):
@@ -90,7 +84,7 @@ class _Model(NamedTuple):
     """What the model made of texts, or why there is nothing."""
 
     places: Mapping[str, int] = {}
-    embedded: Embedded | ServiceError = _LATE
+    embedded: Embedded | ServiceError = LATE
     id: str | None = None
     tau: float | None = None
 
@@ -109,17 +103,6 @@ class _Model(NamedTuple):
         if fault := _fault(self.embedded, [at]):
             return Found(rows, reference_fault=fault, truncated=truncated)
         return Found(rows, self.embedded.vectors[at], truncated=truncated)
-
-
-def stacked(vectors: Sequence[Vector]) -> Steps[Rows]:
-    """An array of vectors of one length."""
-    row = Struct(f"{len(vectors[0])}d")  # takes half the time that numpy takes to read lists
-    packed = bytearray(len(vectors) * row.size)
-    for block in slices(len(vectors), max(1, NUMBERS_AT_ONCE // len(vectors[0]))):
-        for place in range(block.start, block.stop):
-            row.pack_into(packed, place * row.size, *vectors[place])
-        yield None
-    return np.frombuffer(packed).reshape(len(vectors), -1)
 
 
 def texts_of(query: Query, responses: Responses) -> list[str]:
@@ -145,4 +128,4 @@ def _made(embedder: Embedder, texts: Sequence[str], future: Future[Embedded]) ->
 def _fault(embedded: Embedded, places: Sequence[int]) -> ServiceError | None:
     """Why one of these texts has no vector; None if all have."""
     fault = next((embedded.faults[place] for place in places if place in embedded.faults), None)
-    return fault or (_LATE if embedded.late.intersection(places) else None)
+    return fault or (LATE if embedded.late.intersection(places) else None)

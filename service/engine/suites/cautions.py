@@ -4,51 +4,52 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import UNSET
 
+from service.engine.batch import Notice
 from service.engine.suites.drawing import settings_of
-from service.engine.suites.results import CaseResult, Caution
+from service.engine.suites.results import CaseResult
 from service.engine.suites.wire import Sampling, Suite, Version
 
 _LEFT_OUT = {"not_graded": "not graded in any run", "missing": "without runs"}
 
 
-def cautions(suite: Suite, version: Version, cases: Sequence[CaseResult]) -> Iterator[Caution]:
+def cautions(suite: Suite, version: Version, cases: Sequence[CaseResult]) -> Iterator[Notice]:
     """The warnings of a version."""
     yield from _of_drawing(suite, version, cases)
     if all(case.score is None for case in cases):
-        yield Caution("nothing_graded", "No run of this version was graded, so that it does not pass")
+        yield Notice("nothing_graded", "No run of this version was graded, so that it does not pass")
     else:
         yield from _of_cases_left_out(cases)
     if unpaid := sum(run.reason == "budget_exceeded" for case in cases for run in case.runs):
-        yield Caution("budget_exceeded", f"{unpaid} runs were not made or graded: judges may not be asked more often")
+        yield Notice("budget_exceeded", f"{unpaid} runs were not made or graded: judges may not be asked more often")
     if partly := [case.id for case in cases if case.graded_runs and case.not_graded_runs]:
         told = f"{_count(partly)} scored by some of the runs only, first {partly[0]!r}"
-        yield Caution("partly_graded", told)
+        yield Notice("partly_graded", told)
     if torn := [case.id for case in cases if case.status == "passed" and _all_failed_somewhere(case)]:
         told = f"{_count(torn)} passed by the mean although a grader failed every run of it, first {torn[0]!r}"
-        yield Caution("graders_disagree", f"{told}: see `combine`")
+        yield Notice("graders_disagree", f"{told}: see `combine`")
 
 
-def _of_cases_left_out(cases: Sequence[CaseResult]) -> Iterator[Caution]:
+def _of_cases_left_out(cases: Sequence[CaseResult]) -> Iterator[Notice]:
     for status, what in _LEFT_OUT.items():
         if left := [case.id for case in cases if case.status == status]:
             told = f"{_count(left)} {what}, first {left[0]!r}: it counts neither way (see fail_on_not_graded)"
-            yield Caution(f"cases_{status}", told)
+            yield Notice(f"cases_{status}", told)
 
 
-def _of_drawing(suite: Suite, version: Version, cases: Sequence[CaseResult]) -> Iterator[Caution]:
+def _of_drawing(suite: Suite, version: Version, cases: Sequence[CaseResult]) -> Iterator[Notice]:
     if version.prompt is UNSET or suite.generate is None:
         return
     if "{{input}}" in version.prompt:
         told = "`{{input}}` keeps a pair of its braces: only `{input}` is replaced, and there are no other variables"
-        yield Caution("doubled_braces", told)
+        yield Notice("doubled_braces", told)
     if settings_of(version, suite.generate)[0] == 0:
-        yield Caution("temperature_zero", "At temperature 0 repeats say little about how stable a prompt is")
+        yield Notice("temperature_zero", "At temperature 0 repeats say little about how stable a prompt is")
     own = version.sampling or Sampling()
     if any(one is not None for one in (own.top_p, own.top_k, own.seed)):
-        yield Caution("sampling_not_sent", "top_p, top_k and seed are given back but not sent to the judge")
+        yield Notice("sampling_not_sent", "top_p, top_k and seed are given back but not sent to the judge")
     cut = sum(run.truncated is True for case in cases for run in case.runs)
     if cut:
-        yield Caution("truncated_outputs", f"{cut} outputs were cut at their length")
+        yield Notice("truncated_outputs", f"{cut} outputs were cut at their length")
 
 
 def _count(cases: Sequence[str]) -> str:

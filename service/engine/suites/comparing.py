@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from math import fsum, sqrt
+from math import fsum
 from typing import NamedTuple, get_args
 
 from service.core.assess import TOLERANCE
@@ -13,7 +13,6 @@ from service.engine.suites.wire import Suite
 from service.primitives.stats import (
     Test,
     cases_needed,
-    deviation,
     fisher,
     holm,
     least_adjusted,
@@ -21,6 +20,7 @@ from service.primitives.stats import (
     mean_interval,
     repeats_needed,
     sign_flip,
+    standard_error,
 )
 
 CASES_AT_ONCE = 64
@@ -124,9 +124,6 @@ def _table(case: CaseResult, threshold: float) -> tuple[int, int]:
 def _score_test(deltas: Sequence[float], alpha: float) -> Steps[ScoreTest]:
     test = yield from sign_flip(deltas)
     significant, underpowered = judged(test, alpha)
-    spread = deviation(deltas)
-    delta = fsum(deltas) / len(deltas) if deltas else None
-    error = None if spread is None else spread / sqrt(len(deltas))
     return ScoreTest(
         cases=len(deltas),
         moved=sum(delta != 0 for delta in deltas),
@@ -134,8 +131,8 @@ def _score_test(deltas: Sequence[float], alpha: float) -> Steps[ScoreTest]:
         min_p=test.min_p,
         significant=significant,
         underpowered=underpowered,
-        delta=delta,
-        standard_error=error,
+        delta=fsum(deltas) / len(deltas) if deltas else None,
+        standard_error=standard_error(deltas),
         interval=mean_interval(deltas),
     )
 

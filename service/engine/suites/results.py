@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from service.core.outcome import Evaluation, Score, Status
-from service.engine.batch import Work
+from service.engine.batch import Notice, Work
 from service.engine.suites.wire import Metric, Operator, Sampling
 
 Interval = Annotated[tuple[float, float], Meta(description="95 %.")]
@@ -87,13 +87,6 @@ class ConditionResult(Struct, kw_only=True):
     ]
 
 
-class Caution(Struct):
-    """Something to know before a number is believed."""
-
-    code: str
-    detail: str
-
-
 class VersionResult(Struct, kw_only=True):
     """A version: its verdict, its numbers, its cases in the order of the suite."""
 
@@ -103,7 +96,7 @@ class VersionResult(Struct, kw_only=True):
     passed: bool
     score: SuiteScore
     conditions: list[ConditionResult]
-    warnings: list[Caution]
+    warnings: list[Notice]
     cases: list[CaseResult] = []
 
 

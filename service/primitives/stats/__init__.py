@@ -6,12 +6,20 @@ from service.primitives.stats.intervals import (
     beta_interval,
     beta_mean,
     clopper_pearson,
-    mean_interval,
     wilson,
     wilson_variance,
 )
 from service.primitives.stats.power import cases_needed, repeats_needed
-from service.primitives.stats.repeats import deviation, flaky, pass_at, pass_hat, repeat_interval, repeats_to_decide
+from service.primitives.stats.repeats import (
+    deviation,
+    flaky,
+    mean_interval,
+    pass_at,
+    pass_hat,
+    repeat_interval,
+    repeats_to_decide,
+    standard_error,
+)
 from service.primitives.stats.significance import Test, fisher, holm, least_adjusted, mcnemar, sign_flip
 
 __all__ = [
@@ -38,6 +46,7 @@ __all__ = [
     "repeats_to_decide",
     "sign_flip",
     "stability",
+    "standard_error",
     "wilson",
     "wilson_variance",
 ]

@@ -1,7 +1,6 @@
 """What a proportion may be, given how often it was seen."""
 
-from collections.abc import Sequence
-from math import fsum, sqrt
+from math import sqrt
 
 Z95 = 1.959963984540054
 
@@ -36,18 +35,6 @@ def clopper_pearson(successes: int, count: int, level: float = 0.95, maxima: int
     low = float(betaincinv(successes, failures + 1, tail / maxima)) if successes else 0.0
     high = float(betaincinv(successes + 1, failures, 1 - tail)) if failures else 1.0
     return low, high
-
-
-def mean_interval(values: Sequence[float]) -> tuple[float, float] | None:
-    """Where the mean of such values lies at 95 %, by Student's t (1908); None of fewer than two."""
-    from scipy.special import stdtrit  # noqa: PLC0415 - few need it, and it takes 27 MB
-
-    if len(values) < 2:
-        return None
-    mean = fsum(values) / len(values)
-    error = sqrt(fsum((value - mean) ** 2 for value in values) / (len(values) - 1) / len(values))
-    margin = float(stdtrit(len(values) - 1, 0.975)) * error
-    return mean - margin, mean + margin
 
 
 def beta_mean(successes: int, failures: int) -> float:

@@ -16,6 +16,23 @@ def deviation(scores: Sequence[float]) -> float | None:
     return sqrt(_variance(scores)) if len(scores) > 1 else None
 
 
+def standard_error(values: Sequence[float]) -> float | None:
+    """Of the mean of values; None of fewer than two."""
+    spread = deviation(values)
+    return None if spread is None else spread / sqrt(len(values))
+
+
+def mean_interval(values: Sequence[float]) -> tuple[float, float] | None:
+    """Where the mean of such values lies at 95 %, by Student's t (1908); None of fewer than two."""
+    from scipy.special import stdtrit  # noqa: PLC0415 - few need it, and it takes 27 MB
+
+    error = standard_error(values)
+    if error is None:
+        return None
+    mean, margin = _mean(values), float(stdtrit(len(values) - 1, 0.975)) * error
+    return mean - margin, mean + margin
+
+
 def repeat_interval(cases: Sequence[Sequence[float]]) -> tuple[float, float] | None:
     """Where the mean over the cases would lie, at 95 %, if these same cases were run again; None without a repeat.
 
