@@ -100,12 +100,14 @@ def _refuse_many(pointer: str, count: int, linkage: Linkage) -> None:
 
 
 def _told(request: ClustersRequest, found: Clustering, model: str | None, cut: list[TruncatedText]) -> Clusters:
-    count = len(found.labels)
+    labels = found.labels.tolist()
     curve = (
-        None if found.curve is None else [TauPoint(one.tau, one.n_clusters, one.largest / count) for one in found.curve]
+        None
+        if found.curve is None
+        else [TauPoint(one.tau, one.n_clusters, one.largest / len(labels)) for one in found.curve]
     )
     return Clusters(
-        labels=found.labels.tolist(),
+        labels=labels,
         clusters=[_group(one) for one in found.clusters],
         tau_curve=curve,
         tau=request.tau,

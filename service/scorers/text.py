@@ -1,5 +1,8 @@
 """Rules on the characters of a text."""
 
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, UnsetType
@@ -243,13 +246,14 @@ class Keywords(Evaluator, frozen=True):
 
     def judge(self, value: Any, expected: Any) -> Verdict:
         wanted = self._distinct()
-        text = self._normal(as_text(value))
+        text = _normal(as_text(value), case_sensitive=self.case_sensitive)
         if len(text) * len(wanted) > MAX_KEYWORD_WORK:
             sizes = f"{len(wanted):,} keywords and {len(text):,} characters"
             raise RuleFault("limit_exceeded", f"{sizes} are too many together: give fewer keywords or less text")
         holds = has_word if self.whole_word else str.__contains__
-        found = [word for key, word in wanted.items() if holds(text, key)]
-        missing = [word for word in wanted.values() if word not in found]
+        held = {word: holds(text, key) for key, word in wanted.items()}
+        found = [word for word, is_held in held.items() if is_held]
+        missing = [word for word, is_held in held.items() if not is_held]
         return Verdict(
             score=float(not missing if self.match == "all" else bool(found)),
             fact=f"text contains {len(found)} of {len(wanted)} keywords"
@@ -259,15 +263,22 @@ class Keywords(Evaluator, frozen=True):
             details={"coverage": len(found) / len(wanted), "found": found, "missing": missing},
         )
 
-    def _distinct(self) -> dict[str, str]:
-        """The keywords as they are compared, with the first spelling of each."""
-        words = self.keywords.split(",") if isinstance(self.keywords, str) else self.keywords
-        stripped = [word.strip() for word in words]
-        found = {self._normal(word): word for word in reversed(stripped) if word}
-        return dict(reversed(found.items()))
+    def _distinct(self) -> Mapping[str, str]:
+        words = self.keywords if isinstance(self.keywords, str) else tuple(self.keywords)
+        return _compared(words, case_sensitive=self.case_sensitive)
 
-    def _normal(self, text: str) -> str:
-        return nfc(text) if self.case_sensitive else caseless(text)
+
+@lru_cache(maxsize=16)
+def _compared(words: str | tuple[str, ...], *, case_sensitive: bool) -> Mapping[str, str]:
+    """Keywords as they are compared, with the first spelling of each."""
+    listed = words.split(",") if isinstance(words, str) else words
+    stripped = [word.strip() for word in listed]
+    found = {_normal(word, case_sensitive=case_sensitive): word for word in reversed(stripped) if word}
+    return MappingProxyType(dict(reversed(found.items())))
+
+
+def _normal(text: str, *, case_sensitive: bool) -> str:
+    return nfc(text) if case_sensitive else caseless(text)
 
 
 def _named(what: str, words: list[str]) -> str:

@@ -27,6 +27,8 @@ from service.primitives.clusters import (
     cosine_matrix,
     curve,
     cut,
+    grouped,
+    labelled,
     shapes,
     shapes_in,
     spanning_tree,
@@ -140,7 +142,7 @@ def test_a_mean_that_rounds_to_a_tie_is_one() -> None:
     cosines[1, 3:] = cosines[3:, 1] = 0.9
     cosines[3, 4] = cosines[4, 3] = 0.99
     tree = finished(agglomerate(cosines, "average"))
-    assert (tree.parents.tolist(), tree.heights[1:4].tolist()) == ([0, 0, 0, 1, 3], [0.5, 0.125, 0.9])
+    assert (tree.order, tree.heights[1:]) == ([0, 1, 3, 4, 2], [0.5, 0.9, 0.99, 0.125])
 
 
 def test_shape() -> None:
@@ -165,9 +167,9 @@ def test_curve() -> None:
 
 def test_heights_within_the_tolerance_are_one_point() -> None:
     near = [1.0, 1.0 - 4e-7, 1.0 - 8e-7, 1.0 - 1.2e-6, 0.5]
-    tree = Tree(np.array([0, 0, 1, 2, 3, 4]), np.array([-np.inf, *near]))
+    tree = Tree([0, 1, 2, 3, 4, 5], [-np.inf, *near])
     assert curve(tree) == [(near[0], 3, 4), (near[1], 2, 5), (0.5, 1, 6)]
-    assert [cut(tree, tau).max() + 1 for tau in near] == [3, 2, 2, 2, 1]
+    assert [len(cut(tree, tau)) for tau in near] == [3, 2, 2, 2, 1]
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)
@@ -206,7 +208,7 @@ def test_ties_go_to_the_lowest(vectors: Floats, linkage: Linkage) -> None:
     cosines = finished(cosine_matrix(finished(unit_rows(vectors))))
     tree = tree_of(vectors, linkage)
     clusters = {index: [index] for index in range(len(vectors))}
-    parents, heights = np.zeros(len(vectors), int), np.full(len(vectors), -np.inf)
+    heights = np.full(len(vectors), -np.inf)
     summary: Callable[[Floats], Any] = np.min if linkage == "complete" else np.mean
     while len(clusters) > 1:
         likeness = {
@@ -214,10 +216,10 @@ def test_ties_go_to_the_lowest(vectors: Floats, linkage: Linkage) -> None:
             for i, j in combinations(sorted(clusters), 2)
         }
         i, j = min(likeness, key=lambda pair: (-likeness[pair], pair))
-        parents[j], heights[j] = i, likeness[i, j]
+        heights[j] = likeness[i, j]
         clusters[i] += clusters.pop(j)
-    assert tree.parents.tolist() == parents.tolist()
-    assert tree.heights == pytest.approx(heights, abs=1e-8)
+    assert tree.order == clusters[0]
+    assert tree.heights == pytest.approx(heights[tree.order], abs=1e-8)
 
 
 @given(clouds(least=2), taus, linkages, st.randoms())
@@ -234,6 +236,13 @@ def test_lengths_do_not_matter(vectors: Floats, tau: float, seed: int) -> None:
     scales = np.exp(np.random.default_rng(seed).uniform(-200, 200, len(vectors)))
     for linkage in LINKAGES:
         assert labels_of(vectors * scales[:, None], tau, linkage) == labels_of(vectors, tau, linkage)
+
+
+@given(vectors_, taus, linkages)
+def test_clusters_are_the_labels(vectors: Floats, tau: float, linkage: Linkage) -> None:
+    clusters = cut(tree_of(vectors, linkage), tau)
+    labels = labelled(clusters)
+    assert clusters == [np.flatnonzero(labels == label).tolist() for label in range(len(clusters))] == grouped(labels)
 
 
 @given(vectors_, taus, linkages)
@@ -271,10 +280,10 @@ def test_the_curve_says_what_clustering_gives(vectors: Floats, linkage: Linkage)
 @given(vectors_, taus, linkages, st.integers(1, 20))
 def test_shapes_by_definition(vectors: Floats, tau: float, linkage: Linkage, side: int) -> None:
     unit = finished(unit_rows(vectors))
-    labels = np.array(labels_of(vectors, tau, linkage))
-    of_matrix = finished(shapes_in(finished(cosine_matrix(unit)), labels, tau))
-    for label, found in [*enumerate(finished(shapes(unit, labels, tau, side))), *enumerate(of_matrix)]:
-        members = np.flatnonzero(labels == label)
+    clusters = cut(tree_of(vectors, linkage), tau)
+    of_matrix = finished(shapes_in(finished(cosine_matrix(unit)), clusters, tau))
+    for place, found in [*enumerate(finished(shapes(unit, clusters, tau, side))), *enumerate(of_matrix)]:
+        members = np.array(clusters[place])
         cosines = unit[members] @ unit[members].T
         sums = np.round(cosines.sum(axis=1), 9)
         assert found.members == members.tolist()

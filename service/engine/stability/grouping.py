@@ -32,7 +32,7 @@ def group(into: Interaction, request: PromptMetrics, found: Found, kept: Sequenc
     into.mean_pairwise_cosine = _mean_pairwise_cosine(centre, into.k)
     into.entropy = EntropyEstimates(*estimates)
     into.chained = any(one.chained for one in grouping.clusters)
-    into.tau_curve = _curve(grouping)
+    into.tau_curve = _curve(grouping, into.k)
     into.clusters = _groups(grouping, kept)
 
 
@@ -62,10 +62,10 @@ def _cosine(mean: float) -> float:
     return min(1.0, max(-1.0, round(mean, DECIMALS) + 0.0))
 
 
-def _curve(found: Clustering) -> list[TauPoint] | None:
+def _curve(found: Clustering, total: int) -> list[TauPoint] | None:
     if found.curve is None:
         return None
-    return [TauPoint(one.tau, one.n_clusters, one.largest / len(found.labels)) for one in found.curve]
+    return [TauPoint(tau, n_clusters, largest / total) for tau, n_clusters, largest in found.curve]
 
 
 def _groups(found: Clustering, kept: Sequence[int]) -> list[Group]:

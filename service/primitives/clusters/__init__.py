@@ -9,7 +9,7 @@ from service.primitives.clusters.clustering import MAX_CURVE, MAX_VECTORS, Clust
 from service.primitives.clusters.cosines import TOLERANCE, cosine_matrix, threshold, unit_rows
 from service.primitives.clusters.shape import Cluster, shapes, shapes_in
 from service.primitives.clusters.single import components, spanning_tree
-from service.primitives.clusters.tree import Point, Tree, curve, cut
+from service.primitives.clusters.tree import Point, Tree, curve, cut, grouped, labelled
 from service.primitives.steps import Steps
 
 __all__ = [
@@ -29,6 +29,8 @@ __all__ = [
     "cosine_matrix",
     "curve",
     "cut",
+    "grouped",
+    "labelled",
     "shapes",
     "shapes_in",
     "spanning_tree",

@@ -1,5 +1,6 @@
 """Complete and average linkage: the two most similar clusters become one, until one is left."""
 
+from math import inf
 from typing import Literal
 
 import numpy as np
@@ -18,15 +19,15 @@ def agglomerate(cosines: Rows, linkage: Literal["complete", "average"]) -> Steps
     of the smallest i, then of the smallest j, is merged first.
     """
     search = _Search(cosines)
-    tree = Tree(np.zeros(len(cosines), np.intp), np.full(len(cosines), -np.inf))
-    sizes = [1] * len(cosines)
+    clusters = [[node] for node in range(len(cosines))]
+    heights = [-inf] * len(cosines)
     for _ in range(len(cosines) - 1):
         i, j = search.best_pair()
-        tree.parents[j], tree.heights[j] = i, cosines[i, j]
-        search.merge(i, j, _between(cosines[i], cosines[j], sizes[i], sizes[j], linkage))
-        sizes[i] += sizes[j]
+        heights[j] = cosines.item(i, j) + 0.0
+        search.merge(i, j, _between(cosines[i], cosines[j], len(clusters[i]), len(clusters[j]), linkage))
+        clusters[i] += clusters[j]
         yield
-    return Tree(tree.parents, tree.heights + 0.0)
+    return Tree(clusters[0], [heights[node] for node in clusters[0]])
 
 
 def _between(one: Rows, other: Rows, size: int, other_size: int, linkage: str) -> Rows:

@@ -8,7 +8,7 @@ from service.primitives.clusters.agglomerative import agglomerate
 from service.primitives.clusters.cosines import Rows, Vectors, cosine_matrix, unit_rows
 from service.primitives.clusters.shape import Cluster, shapes, shapes_in
 from service.primitives.clusters.single import components, spanning_tree
-from service.primitives.clusters.tree import Labels, Point, Tree, curve, cut
+from service.primitives.clusters.tree import Labels, Point, Tree, curve, cut, grouped, labelled
 from service.primitives.steps import Steps
 
 Linkage: TypeAlias = Literal["single", "complete", "average"]
@@ -21,11 +21,15 @@ MAX_CURVE = 2_000
 
 
 class Clustering(NamedTuple):
-    """`labels` count from 0 by first appearance, `clusters` are in their order; `curve` is None for many vectors."""
+    """`clusters` are in the order of their first members; `curve` is None for many vectors."""
 
-    labels: Labels
     clusters: list[Cluster]
     curve: list[Point] | None
+
+    @property
+    def labels(self) -> Labels:
+        """The place of each vector's cluster."""
+        return labelled([one.members for one in self.clusters])
 
 
 def cluster(vectors: Vectors, tau: float, linkage: Linkage) -> Steps[Clustering]:
@@ -39,13 +43,13 @@ def cluster(vectors: Vectors, tau: float, linkage: Linkage) -> Steps[Clustering]
 def cluster_units(unit: Rows, tau: float, linkage: Linkage) -> Steps[Clustering]:
     """The same for rows that `unit_rows` has made."""
     if linkage == "single" and len(unit) > MAX_CURVE:
-        labels = yield from components(unit, tau)
-        return Clustering(labels, (yield from shapes(unit, labels, tau)), None)
+        clusters = grouped((yield from components(unit, tau)))
+        return Clustering((yield from shapes(unit, clusters, tau)), None)
     cosines = yield from cosine_matrix(unit)
     tree = yield from _tree(cosines, linkage)
-    labels = cut(tree, tau)
-    found = shapes_in(cosines, labels, tau) if linkage == "single" else shapes(unit, labels, tau)
-    return Clustering(labels, (yield from found), curve(tree))
+    clusters = cut(tree, tau)
+    found = shapes_in(cosines, clusters, tau) if linkage == "single" else shapes(unit, clusters, tau)
+    return Clustering((yield from found), curve(tree))
 
 
 def _tree(cosines: Rows, linkage: Linkage) -> Steps[Tree]:

@@ -1,5 +1,6 @@
 """What a cluster looks like from inside."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from service.primitives.clusters.cosines import (
     slices,
     threshold,
 )
-from service.primitives.clusters.tree import Labels
+from service.primitives.clusters.tree import Labels, Members, labelled
 from service.primitives.steps import Steps
 
 _SAME_MEAN = 10.0**-DECIMALS
@@ -29,25 +30,27 @@ class Cluster(NamedTuple):
     smallest cosine between members, 1 for a single one; `chained` is true if that is not similar at tau.
     """
 
-    members: list[int]
+    members: Members
     medoid: int
     smallest: float
     chained: bool
 
 
-def shapes(unit: Rows, labels: Labels, tau: float, side: int | None = None) -> Steps[list[Cluster]]:
-    """The clusters in the order of their labels, which count from 0; the rows have length 1. In memory for a block."""
+def shapes(unit: Rows, clusters: Sequence[Members], tau: float, side: int | None = None) -> Steps[list[Cluster]]:
+    """What clusters look like whose rows have length 1. In memory for a block."""
     least, side = threshold(tau), side or side_for(unit)
-    clusters = []
-    for members in _members(labels):
-        medoid = yield from _medoid(unit, members, side)
-        smallest = yield from _smallest(unit, members, side)
-        clusters.append(Cluster(members.tolist(), medoid, smallest, smallest < least))
-    return clusters
+    found = []
+    for members in clusters:
+        places = np.array(members)
+        medoid = yield from _medoid(unit, places, side)
+        smallest = yield from _smallest(unit, places, side)
+        found.append(Cluster(members, medoid, smallest, smallest < least))
+    return found
 
 
-def shapes_in(cosines: Rows, labels: Labels, tau: float) -> Steps[list[Cluster]]:
+def shapes_in(cosines: Rows, clusters: Sequence[Members], tau: float) -> Steps[list[Cluster]]:
     """The same from a matrix of all cosines, rounded to DECIMALS."""
+    labels = labelled(clusters)
     sums: list[float] = []
     lows: list[float] = []
     for rows in slices(len(labels), rows_at_once(len(labels))):
@@ -56,17 +59,10 @@ def shapes_in(cosines: Rows, labels: Labels, tau: float) -> Steps[list[Cluster]]
         lows += np.where(shared, cosines[rows], 1.0).min(axis=1).tolist()
         yield
     least = threshold(tau)
-    return [_described(members, sums, lows, least) for members in _listed(labels)]
+    return [_described(members, sums, lows, least) for members in clusters]
 
 
-def _listed(labels: Labels) -> list[list[int]]:
-    clusters: list[list[int]] = [[] for _ in range(int(labels.max()) + 1)]
-    for place, label in enumerate(labels.tolist()):
-        clusters[label].append(place)
-    return clusters
-
-
-def _described(members: list[int], sums: list[float], lows: list[float], least: float) -> Cluster:
+def _described(members: Members, sums: list[float], lows: list[float], least: float) -> Cluster:
     if len(members) == 1:
         return Cluster(members, members[0], 1.0, chained=False)
     smallest = min([lows[member] for member in members]) + 0.0
@@ -75,10 +71,6 @@ def _described(members: list[int], sums: list[float], lows: list[float], least: 
     bar = max([sums[member] for member in members]) - _SAME_MEAN * len(members)
     medoid = next(member for member in members if sums[member] >= bar)
     return Cluster(members, medoid, smallest, smallest < least)
-
-
-def _members(labels: Labels) -> list[Labels]:
-    return np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1])
 
 
 def _medoid(unit: Rows, members: Labels, side: int) -> Steps[int]:
@@ -100,6 +92,8 @@ def _medoid(unit: Rows, members: Labels, side: int) -> Steps[int]:
 def _smallest(unit: Rows, members: Labels, side: int) -> Steps[float]:
     if len(members) == 1:
         return 1.0
+    if len(members) > side:
+        members = yield from _distinct(unit, members)
     parts = list(blocks(len(members), side))
     if len(parts) > 1:
         parts = yield from _lowest(unit, members, parts)
@@ -109,6 +103,15 @@ def _smallest(unit: Rows, members: Labels, side: int) -> Steps[float]:
         smallest = min(smallest, float(cosines.min()))
         yield
     return round(smallest, DECIMALS) + 0.0
+
+
+def _distinct(unit: Rows, members: Labels) -> Steps[Labels]:
+    """One of each row that several members share: else all their cosines would tie for the smallest."""
+    found: dict[bytes, int] = {}
+    for part in slices(len(members), rows_at_once(unit.shape[1])):
+        found |= {unit[member].tobytes(): member for member in members[part].tolist()}
+        yield
+    return np.array(list(found.values()))
 
 
 def _lowest(unit: Rows, members: Labels, parts: list[Block]) -> Steps[list[Block]]:

@@ -1,5 +1,6 @@
 """Every partition of a linkage at once: the tree of its merges, cut at any tau."""
 
+from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -8,13 +9,18 @@ from numpy.typing import NDArray
 from service.primitives.clusters.cosines import threshold, thresholds
 
 Labels: TypeAlias = NDArray[np.intp]
+Members: TypeAlias = list[int]
 
 
 class Tree(NamedTuple):
-    """Node k joins the cluster of `parents[k]` at the cosine `heights[k]`; node 0, the root, at minus infinity."""
+    """Nodes in an order in which each cluster, whatever tau, is a stretch.
 
-    parents: Labels
-    heights: NDArray[np.float64]
+    `heights` has for each the cosine from which down it shares a cluster with the one before it; the first has minus
+    infinity.
+    """
+
+    order: list[int]
+    heights: list[float]
 
 
 class Point(NamedTuple):
@@ -25,23 +31,46 @@ class Point(NamedTuple):
     largest: int
 
 
-def cut(tree: Tree, tau: float) -> Labels:
-    """The cluster of each node at this tau: numbers from 0, by first appearance."""
-    joined = tree.heights >= threshold(tau)
-    above = np.where(joined, tree.parents, np.arange(len(joined))).tolist()
-    numbers: dict[int, int] = {}
-    return np.array([numbers.setdefault(_root(above, node), len(numbers)) for node in range(len(above))])
+def cut(tree: Tree, tau: float) -> list[Members]:
+    """The members of each cluster at this tau, rising; clusters in the order of their first members."""
+    least = threshold(tau)
+    clusters: list[Members] = []
+    for node, height in zip(*tree, strict=True):
+        if height >= least:
+            clusters[-1].append(node)
+        else:
+            clusters.append([node])
+    return sorted([sorted(members) for members in clusters])
 
 
 def curve(tree: Tree) -> list[Point]:
     """A point for each merge height, falling, but none for a height that gives the clusters of the one before it."""
-    order = np.argsort(-tree.heights, kind="stable")[:-1]
-    heights = tree.heights[order]
-    merges = np.searchsorted(-heights, -thresholds(heights), "right")
-    largest = _largest_after_each(tree, order.tolist())
-    rising = dict(zip(merges[::-1].tolist(), heights[::-1].tolist(), strict=True))
-    total = len(tree.parents)
-    return [Point(height, total - count, largest[count - 1]) for count, height in reversed(rising.items())]
+    total = len(tree.order)
+    places = sorted(range(1, total), key=tree.heights.__getitem__, reverse=True)
+    heights = np.array([tree.heights[place] for place in places])
+    merges = np.searchsorted(-heights, -thresholds(heights), "right").tolist()
+    largest = _largest_after_each(places, total)
+    points, last = [], 0
+    for height, count in zip(heights.tolist(), merges, strict=True):
+        if count > last:
+            points.append(Point(height, total - count, largest[count - 1]))
+            last = count
+    return points
+
+
+def grouped(labels: Labels) -> list[Members]:
+    """The members of each cluster, rising, from their labels, which count from 0."""
+    order = np.argsort(labels, kind="stable")
+    return [members.tolist() for members in np.split(order, np.cumsum(np.bincount(labels))[:-1])]
+
+
+def labelled(clusters: Sequence[Members]) -> Labels:
+    """The label of each node: the place of its cluster."""
+    numbers = [0] * sum(map(len, clusters))
+    for number, members in enumerate(clusters):
+        for member in members:
+            numbers[member] = number
+    return np.array(numbers)
 
 
 def compressed(roots: Labels) -> Labels:
@@ -59,20 +88,13 @@ def by_appearance(labels: Labels) -> Labels:
     return numbers[positions]
 
 
-def _largest_after_each(tree: Tree, order: list[int]) -> list[int]:
-    parents = tree.parents.tolist()
-    above = list(range(len(parents)))
-    sizes = [1] * len(parents)
+def _largest_after_each(places: Sequence[int], total: int) -> list[int]:
+    """The longest stretch once each of these places, one after the other, is joined to the place before it."""
+    first, last = list(range(total)), list(range(total))
     most, largest = 1, []
-    for node in order:
-        root = above[node] = _root(above, parents[node])
-        sizes[root] += sizes[node]
-        most = max(most, sizes[root])
+    for place in places:
+        start, end = first[place - 1], last[place]
+        last[start], first[end] = end, start
+        most = max(most, end - start + 1)
         largest.append(most)
     return largest
-
-
-def _root(above: list[int], node: int) -> int:
-    while above[node] != node:
-        above[node] = node = above[above[node]]
-    return node

@@ -70,4 +70,5 @@ def _posterior_mean(counts: Sequence[int], prior: float) -> float:
 
     weights = [count + prior for count in counts]
     total = fsum(weights)
-    return float(psi(total + 1)) - fsum([weight / total * float(psi(weight + 1)) for weight in weights])
+    *each, of_total = psi([*(weight + 1 for weight in weights), total + 1]).tolist()
+    return float(of_total - fsum([weight / total * value for weight, value in zip(weights, each, strict=True)]))
