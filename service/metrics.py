@@ -13,8 +13,8 @@ from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
 from service import __version__
+from service.core.counts import Counts
 from service.core.errors import ModelUnavailable
-from service.core.outcome import Status
 from service.core.ports import Embedder
 
 UNAVAILABLE = "judge_unavailable"
@@ -164,25 +164,16 @@ class Metrics:
         self._child(self._bytes_in, route).observe(bytes_in)
         self._child(self._bytes_out, route).observe(bytes_out)
 
-    def batch(
-        self,
-        evaluations: Mapping[tuple[str, Status], int],
-        items: Mapping[Status, int],
-        seconds: Mapping[str, float],
-        deduplicated: int,
-        unjudged: Mapping[tuple[str, str], int],
-    ) -> None:
-        """Add the tallies of a batch: evaluations by (type, status), items by status, seconds by type; judgements that
-        gave no verdict by (judge, reason).
-        """
-        for (kind, status), count in evaluations.items():
+    def evaluated(self, counts: Counts) -> None:
+        """Add what was evaluated for an answer."""
+        for (kind, status), count in counts.evaluations.items():
             self._child(self._evaluations, kind, status).inc(count)
-        for status, count in items.items():
+        for status, count in counts.items.items():
             self._child(self._items, status).inc(count)
-        for kind, spent in seconds.items():
+        for kind, spent in counts.seconds.items():
             self._child(self._seconds, kind).inc(spent)
-        self._deduplicated.inc(deduplicated)
-        for (judge, reason), count in unjudged.items():
+        self._deduplicated.inc(counts.deduplicated)
+        for (judge, reason), count in counts.unjudged.items():
             self._child(self._unjudged, judge, reason).inc(count)
 
     def embedding(self, embedder: Embedder) -> None:

@@ -183,9 +183,8 @@ class Handlers:
 
     def _counted(self, answered: Answered, call: Call) -> Answer:
         """The answer, once it is counted what was evaluated for it."""
-        if (run := answered.run) is not None:
-            by_type, items = run.summing.by_type(), run.summing.items.counts
-            self._metrics.batch(by_type, items, run.seconds(), run.deduplicated, run.unjudged())
+        if answered.counts is not None:
+            self._metrics.evaluated(answered.counts)
         call.exchange.facts = answered.facts
         timing = f"run;dur={answered.seconds * 1000:.1f}".encode()
         return Answer(200, answered.body, [*JSON, (b"server-timing", timing)])

@@ -8,7 +8,7 @@ from msgspec import UNSET
 
 from service.core.asking import Judging, together
 from service.core.case import Case
-from service.core.evaluator import Evaluator, Verdict
+from service.core.evaluator import Evaluator, Tester, Verdict
 from service.core.outcome import Evaluation, Status
 from service.primitives import RuleFault
 from service.primitives.extraction import extract
@@ -81,6 +81,15 @@ class Assessor:
         distinct = _distinct(picked)
         verdicts = [self._rule.judge(value, expected) for value in distinct.values()]
         return self._several(picked, expected, dict(zip(distinct, verdicts, strict=True)))
+
+    def tester(self) -> Tester | None:
+        """A quicker way to say whether a case passes whose output is a text; None where there is no such way."""
+        if not self._is_simple or self._rule.from_ != "output":
+            return None
+        test = self._rule.tester(self._own_expected)
+        if test is None or not self._rule.negate:
+            return test
+        return lambda text: not test(text)
 
     def inquire(self, case: Case) -> Judging[Evaluation]:
         """The outcome of a rule that needs what others have to make first."""

@@ -1,6 +1,7 @@
 """What every evaluator is: a Struct whose fields are the wire contract and whose one method is the judgement."""
 
 import re
+from collections.abc import Callable
 from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import UNSET, Meta, Struct
@@ -15,6 +16,8 @@ Source = Literal["output", "input", "expected", "context", "metadata"]
 Dialect = Literal["jayway", "rfc9535", "jsonpath-ng"]
 
 HEAVY = 10**9
+
+Tester = Callable[[str], bool]
 
 NonEmpty = Annotated[str, Meta(min_length=1)]
 Name = Annotated[str, Meta(min_length=1, max_length=256)]
@@ -152,6 +155,10 @@ class Evaluator(
     def judge(self, value: Any, expected: Any) -> Verdict:
         """Judge one value; `expected` is None where the rule compares with nothing."""
         raise NotImplementedError
+
+    def tester(self, expected: Any) -> Tester | None:  # noqa: ARG002
+        """A quicker way to say whether `judge` gives a text 1 or 0, without words; None where there is no such way."""
+        return None
 
     def inquires(self) -> bool:
         """Whether the judgement needs what others have to make first: `inquire` then stands in for `judge`."""

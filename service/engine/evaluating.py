@@ -50,14 +50,15 @@ def evaluating(
             writing.add(some)
         yield None
     forget_documents()
-    summary = run.summing.summary(run.computed, run.deduplicated)
+    counts = run.counts()
+    summary = run.summing.summary(counts.computed, counts.deduplicated)
     if consulting.costs:
         summary.judge = consulting.costs
     if replaced:
         summary.replaced_surrogates = replaced
     writing.append(b'],"summary":%b}' % encode(summary))
     facts = {"items": summary.items, "evaluations": summary.evaluations}
-    return Answered(writing.body(), run, facts, perf_counter() - arrived)
+    return Answered(writing.body(), counts, facts, perf_counter() - arrived)
 
 
 def echoed(evaluations: Iterable[Evaluation]) -> Iterator[Any]:

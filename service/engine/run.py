@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from service.catalogue import type_name
 from service.config import Limits
+from service.core.counts import Counts
 from service.core.evaluator import Evaluator
 from service.core.outcome import Evaluation, Status
 from service.core.ports import Embedder, Judges
@@ -25,8 +26,6 @@ from service.engine.summing import Summing
 from service.engine.tasks import Task, Tasks
 
 RESULTS_AT_ONCE = 16
-
-_LATE = "The deadline passed before this was evaluated (see deadline_ms)"
 
 
 class Outside(NamedTuple):
@@ -127,23 +126,17 @@ class Run:
                 now = perf_counter()
         yield done
 
-    @property
-    def computed(self) -> int:
-        """Evaluations that were judged."""
-        return self._tasks.computed()
-
-    @property
-    def deduplicated(self) -> int:
-        """Evaluations that an equal one answered."""
-        return self.summing.count(but="skipped") - self._late - self.computed
-
-    def unjudged(self) -> Mapping[tuple[str, str], int]:
-        """Judgements that a judge gave no verdict for, by judge and reason."""
-        return self._tasks.unjudged()
-
-    def seconds(self) -> dict[str, float]:
-        """Time spent judging, by type."""
-        return self._tasks.seconds()
+    def counts(self) -> Counts:
+        """The batch in numbers."""
+        computed = self._tasks.computed()
+        return Counts(
+            evaluations=self.summing.by_type(),
+            items=self.summing.items.counts,
+            seconds=self._tasks.seconds(),
+            unjudged=self._tasks.unjudged(),
+            computed=computed,
+            deduplicated=self.summing.count(but="skipped") - self._late - computed,
+        )
 
     def _entries(self, rules: list[Evaluator]) -> list[_Entry]:
         return [self._entry(rule, task) for rule, task in zip(rules, self._tasks.of(rules), strict=True)]
@@ -187,7 +180,7 @@ class Run:
 
     def _too_late(self, task: Task) -> Evaluation:
         self._late += 1
-        return task.rule.ungraded("not_graded", "deadline_exceeded", _LATE)
+        return task.too_late()
 
 
 def _key(task: Task, rule: Evaluator, item: Item, memo: dict[str, Any]) -> Any:

@@ -14,7 +14,7 @@ from service.core.asking import Ungraded
 from service.core.assess import Assessor, compares
 from service.core.binding import bind, is_templated
 from service.core.case import Case
-from service.core.evaluator import Evaluator
+from service.core.evaluator import Evaluator, Tester
 from service.core.outcome import Evaluation
 from service.engine.consulting import asks_judge, judge_of
 from service.engine.presenting import is_long, presented
@@ -25,6 +25,11 @@ log = logging.getLogger("scorewright.engine")
 
 MAX_TIMEOUTS = 5
 
+Held = bool | Evaluation
+"""Whether a rule passes, or the evaluation without a score where there is no saying."""
+
+_LATE = "The deadline passed before this was evaluated (see deadline_ms)"
+
 _encode = msgspec.json.Encoder().encode
 
 
@@ -33,7 +38,7 @@ class Task(Struct, kw_only=True):
 
     `assessor` is the rule made ready. It is None where the rule can never run, which `fault` explains, and where what
     it says depends on the variables of an item. `cuts`: long texts in outcomes are cut; `echoes`: there may be some
-    besides the value under test.
+    besides the value under test. `test` is its quick test of outputs that are texts, whose results are `held`.
     """
 
     rule: Evaluator
@@ -46,7 +51,9 @@ class Task(Struct, kw_only=True):
     inquires: bool
     assessor: Assessor | None
     fault: RuleFault | None
+    test: Tester | None = None
     seen: dict[Any, Evaluation] = {}
+    held: dict[Any, Held] = {}
     seconds: float = 0.0
     timeouts: int = 0
     logged: bool = False
@@ -70,6 +77,22 @@ class Task(Struct, kw_only=True):
             return self.keep(key, evaluation)
         self.seen[key] = evaluation
         return evaluation
+
+    def hold(self, case: Case, key: Any) -> Held:
+        """Whether a case passes, or why there is no saying, remembered under its key."""
+        try:
+            if self.test is not None and type(key) is str:
+                held: Held = self.test(key)
+            else:
+                held = held_by((self.assessor or self.ready(case))(case))
+        except Exception as exc:
+            held = self.failed(exc)
+        self.held[key] = held
+        return held
+
+    def too_late(self) -> Evaluation:
+        """The outcome of what the deadline has overtaken; it is not remembered."""
+        return self.rule.ungraded("not_graded", "deadline_exceeded", _LATE)
 
     def ready(self, case: Case) -> Assessor:
         """The rule made ready for a case; RuleFault where it cannot run."""
@@ -102,7 +125,12 @@ class Task(Struct, kw_only=True):
         self.timeouts += 1
         if self.timeouts == MAX_TIMEOUTS:
             detail = f"{fault.detail}; {MAX_TIMEOUTS} times, so the rule was given up"
-            self.assessor, self.fault = None, RuleFault("regex_timeout", detail)
+            self.assessor, self.test, self.fault = None, None, RuleFault("regex_timeout", detail)
+
+
+def held_by(evaluation: Evaluation) -> Held:
+    """The same without its words, where it has a score."""
+    return evaluation if evaluation.score is None else evaluation.status == "passed"
 
 
 class Tasks:
@@ -119,7 +147,7 @@ class Tasks:
 
     def computed(self) -> int:
         """How many distinct (rule, data) pairs have been judged."""
-        return sum(len(task.seen) for task in self._by_identity.values())
+        return sum(len(task.seen) + len(task.held) for task in self._by_identity.values())
 
     def unjudged(self) -> Counter[tuple[str, str]]:
         """How many distinct judgements judges gave no verdict for, by judge and reason."""

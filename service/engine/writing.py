@@ -6,29 +6,28 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Struct
 
+from service.core.counts import Counts
 from service.core.errors import TooLarge
 from service.engine.batch import Work
 from service.engine.consulting import Consulting
-from service.engine.run import Run
 from service.primitives.sizes import exceeds
 
 encode = msgspec.json.Encoder().encode
 
 
 class Answered(Struct):
-    """An answer's body, the run that made it if there was one, what the log says of it, and how long it took."""
+    """An answer's body, what was evaluated for it if anything was, what the log says of it, and how long it took."""
 
     body: bytes
-    run: Run | None
+    counts: Counts | None
     facts: dict[str, int]
     seconds: float
 
 
-def account(work: Work, run: Run | None, consulting: Consulting, replaced: int) -> None:
-    """Fill in what a request took: its run, if there was one, what judges were asked, and surrogates replaced."""
-    if run is not None:
-        work.computed, work.deduplicated = run.computed, run.deduplicated
-        work.evaluations = sum(run.summing.by_type().values())
+def account(work: Work, counts: Counts | None, consulting: Consulting, replaced: int) -> None:
+    """Fill in what a request took: evaluations, if there were any, what judges were asked, and surrogates replaced."""
+    if counts is not None:
+        work.computed, work.deduplicated, work.evaluations = counts.computed, counts.deduplicated, counts.total
     work.judge = dict(sorted(consulting.costs.items())) or UNSET
     work.replaced_surrogates = replaced or UNSET
 

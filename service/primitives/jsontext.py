@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
 MAX_DEPTH = 200
 """Containers inside containers that a JSON text may have; a scalar has depth 0, `[]` depth 1."""
@@ -53,9 +54,18 @@ def decode(text: str) -> Any:
         raise _number_fault(str(fault)) from None
     except msgspec.DecodeError as fault:
         raise _syntax_fault(text, str(fault)) from None
-    if text.count("[") + text.count("{") > MAX_DEPTH and depth_exceeds(value, MAX_DEPTH):
+    if _is_too_deep(text, value):
         raise _too_deep()
     return value
+
+
+def decoded(text: str) -> Any:
+    """What `decode` returns, or UNSET where it raises: for those who need no explanation."""
+    try:
+        value = _DECODER.decode(text)
+    except (RecursionError, UnicodeEncodeError, msgspec.DecodeError):
+        return UNSET
+    return UNSET if _is_too_deep(text, value) else value
 
 
 def mend_surrogates(text: str) -> tuple[str, int]:
@@ -76,11 +86,7 @@ def mend_surrogates(text: str) -> tuple[str, int]:
 
 def is_json(text: str) -> bool:
     """Whether a text is JSON by `decode`."""
-    try:
-        decode(text)
-    except NotJson:
-        return False
-    return True
+    return decoded(text) is not UNSET
 
 
 def depth_exceeds(value: Any, limit: int) -> bool:
@@ -132,6 +138,10 @@ def _dotted_step(step: str | int) -> str:
     if _PLAIN_NAME.fullmatch(step):
         return f".{step}"
     return "['" + render(step)[1:-1].replace('\\"', '"').replace("'", "\\'") + "']"
+
+
+def _is_too_deep(text: str, value: Any) -> bool:
+    return text.count("[") + text.count("{") > MAX_DEPTH and depth_exceeds(value, MAX_DEPTH)
 
 
 def _children(node: Any) -> Iterable[Any]:

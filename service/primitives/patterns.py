@@ -5,6 +5,7 @@ find the same match; otherwise `regex` answers, within a time limit. Both let ot
 """
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple
 
@@ -83,6 +84,21 @@ class Pattern:
         if data is None:
             return self._find_by_regex(text, whole=whole), "backtracking"
         return self._find_by_re2(text, data, whole=whole), "re2"
+
+    def matcher(self, *, whole: bool = False) -> Callable[[str], bool]:
+        """Tells whether `find` finds something in a text; it faults alike."""
+        if self._re2 is None:
+            return lambda text: self._find_by_regex(text, whole=whole) is not None
+        search, anchor, most = self._re2.Match, _WHOLE if whole else _ANYWHERE, MAX_RE2_WORK // self._size
+
+        def matches(text: str) -> bool:
+            data = self._for_re2(text)
+            if data is None or len(data) > most:
+                return self.find(text, whole=whole) is not None
+            found: bool = search(anchor, data, 0, len(data))[0][0] >= 0
+            return found
+
+        return matches
 
     def engine_for(self, text: str) -> Engine:
         """The engine that answers for a text."""

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from typing import Literal
+from typing import Final, Literal
 
 import regex
 
@@ -35,7 +35,7 @@ _SENTENCE_END = regex.compile(
 
 def count(text: str, unit: Unit) -> int:
     """How long a text is, in code points, runs between white space, UTF-8 bytes, or the units of UAX #29."""
-    return _COUNT[unit](text)
+    return COUNTERS[unit](text)
 
 
 def _unicode_words(text: str) -> int:
@@ -56,7 +56,7 @@ def _sentences(text: str) -> int:
     return 1 + sum(1 for _ in _SENTENCE_END.finditer(joined)) if joined else 0
 
 
-_COUNT: dict[Unit, Callable[[str], int]] = {
+COUNTERS: Final[dict[Unit, Callable[[str], int]]] = {
     "characters": len,
     "words": lambda text: len(text.split()),
     "unicode_words": _unicode_words,

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from service.core.case import Case
-from service.core.evaluator import Evaluator, Example, Spec, Verdict
+from service.core.evaluator import Evaluator, Example, Spec, Tester, Verdict
 from service.primitives.extraction import Mode, extract
-from service.primitives.jsontext import NotJson, decode, kind_of, render
+from service.primitives.jsontext import NotJson, decode, decoded, is_json, kind_of, render
 from service.primitives.keyshape import check_keys, shape_faults
 from service.primitives.schema import Schema, compile_schema
 from service.primitives.schemakeywords import require_all
@@ -54,14 +54,22 @@ class ValidJson(Evaluator, frozen=True):
     def judge(self, value: Any, expected: Any) -> Verdict:
         return _judge_json(value, self.extract, self._judge_found)
 
+    def tester(self, expected: Any) -> Tester | None:
+        if self.schema is not UNSET or self.extract != "whole":
+            return None
+        return is_json if self.allow_scalars else lambda text: self._is_enough(decoded(text))
+
     def _judge_found(self, found: Any, source: str) -> Verdict:
         if self.schema is not UNSET:
             return _fits(compile_schema(self.schema, formats=False), found, source)
-        if self.allow_scalars or isinstance(found, dict | list):
+        if self._is_enough(found):
             fact = f"text is valid JSON: {kind_of(found)}"
             return Verdict(score=1.0, fact=fact, actual=found, expected=None, details={"source": source})
         fact = f"JSON, but {kind_of(found)} where an object or array is asked for"
         return Verdict(score=0.0, fact=fact, actual=found, expected=None, details={"code": "scalar", "source": source})
+
+    def _is_enough(self, found: Any) -> bool:
+        return self.allow_scalars or isinstance(found, dict | list)
 
 
 class JsonSchema(Evaluator, frozen=True):

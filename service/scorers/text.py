@@ -1,20 +1,22 @@
 """Rules on the characters of a text."""
 
-from collections.abc import Mapping
-from functools import lru_cache
-from types import MappingProxyType
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from itertools import repeat
+from math import inf
+from operator import contains
 from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
 from service.core.asking import Judging, Need
 from service.core.case import Case
-from service.core.evaluator import HEAVY, Evaluator, Example, Expected, Spec, Verdict
+from service.core.evaluator import HEAVY, Evaluator, Example, Expected, Spec, Tester, Verdict
 from service.primitives import RuleFault
 from service.primitives.jsontext import as_text
-from service.primitives.patterns import compile_pattern
+from service.primitives.patterns import Pattern, compile_pattern
 from service.primitives.text import caseless, fold, has_word, hint_of_difference, nfc, quote
-from service.primitives.units import count
+from service.primitives.units import COUNTERS, count
 
 CHEAP_PATTERN_CHARS = 60
 MAX_KEYWORD_WORK = 50_000_000
@@ -76,6 +78,10 @@ class Contains(Evaluator, frozen=True):
             return " as a whole word" if wanted in text else ""
         return hint_of_difference(text, wanted, str.__contains__) if self.case_sensitive else ""
 
+    def tester(self, expected: Any) -> Tester:
+        wanted = as_text(expected)
+        return lambda text: self._holds(text, wanted)
+
     def _holds(self, text: str, wanted: str) -> bool:
         if not self.case_sensitive:
             text, wanted = fold(text), fold(wanted)
@@ -115,13 +121,13 @@ class Regex(Evaluator, frozen=True):
     trim: Annotated[bool, Meta(description="Drop white space around the text first.")] = False
 
     def validate(self, expected: Any) -> None:
-        compile_pattern(self.pattern, "".join(self.flags))
+        self._compiled()
 
     def passes(self, *, plain: bool) -> int:
         if len(self.pattern) > CHEAP_PATTERN_CHARS:
             return HEAVY
         try:
-            return 5 if compile_pattern(self.pattern, "".join(self.flags)).is_linear(plain=plain) else HEAVY
+            return 5 if self._compiled().is_linear(plain=plain) else HEAVY
         except RuleFault:
             return 1
 
@@ -129,8 +135,7 @@ class Regex(Evaluator, frozen=True):
         text = as_text(value)
         if self.trim:
             text = text.strip()
-        pattern = compile_pattern(self.pattern, "".join(self.flags))
-        match, engine = pattern.search(text, whole=self.mode == "fullmatch")
+        match, engine = self._compiled().search(text, whole=self.mode == "fullmatch")
         details = {"engine": engine}
         subject = "all of the text" if self.mode == "fullmatch" else "text"
         if match is None:
@@ -138,6 +143,13 @@ class Regex(Evaluator, frozen=True):
             return Verdict(score=0.0, fact=fact, actual=None, expected=self.pattern, details=details)
         fact = f"{subject} matches {quote(self.pattern)}: {quote(match.text)}"
         return Verdict(score=1.0, fact=fact, actual=match.text, expected=self.pattern, details=details)
+
+    def tester(self, expected: Any) -> Tester:
+        matches = self._compiled().matcher(whole=self.mode == "fullmatch")
+        return (lambda text: matches(text.strip())) if self.trim else matches
+
+    def _compiled(self) -> Pattern:
+        return compile_pattern(self.pattern, "".join(self.flags))
 
 
 class Length(Evaluator, frozen=True):
@@ -176,6 +188,12 @@ class Length(Evaluator, frozen=True):
         assert self.unit != "tokens"
         return self._measured(count(as_text(value), self.unit), {"unit": self.unit})
 
+    def tester(self, expected: Any) -> Tester | None:
+        if self.unit == "tokens":
+            return None
+        size, least, most = COUNTERS[self.unit], self.min or 0, inf if self.max is None else self.max
+        return lambda text: least <= size(text) <= most
+
     def inquires(self) -> bool:
         return self.unit == "tokens"
 
@@ -185,9 +203,8 @@ class Length(Evaluator, frozen=True):
         return self._measured(told.counts[text], {"unit": self.unit, "tokenizer": told.model})
 
     def _measured(self, size: int, details: dict[str, Any]) -> Verdict:
-        within = (self.min is None or size >= self.min) and (self.max is None or size <= self.max)
         return Verdict(
-            score=float(within),
+            score=float((self.min or 0) <= size <= (inf if self.max is None else self.max)),
             fact=f"{size} {_COUNTED[self.unit]}, {self._bounds(size)}",
             actual=size,
             expected=self._allowed(),
@@ -208,7 +225,7 @@ class Length(Evaluator, frozen=True):
         return f"{low}{size}" + ("" if self.max is None else f" ≤ {self.max}")
 
 
-class Keywords(Evaluator, frozen=True):
+class Keywords(Evaluator, frozen=True, dict=True):
     """The text has any, or all, of the keywords.
 
     Both sides are brought to NFC and case-folded. A keyword counts as a whole word unless `whole_word` is false; blank
@@ -238,47 +255,54 @@ class Keywords(Evaluator, frozen=True):
     case_sensitive: Annotated[bool, Meta(description="true: letter case counts.")] = False
 
     def validate(self, expected: Any) -> None:
-        if not self._distinct():
+        if not self._wanted:
             raise RuleFault("invalid_params", "`keywords` has no keyword that is not blank")
 
     def passes(self, *, plain: bool) -> int:
         return 20 * (1 + (self.keywords.count(",") if isinstance(self.keywords, str) else len(self.keywords)))
 
     def judge(self, value: Any, expected: Any) -> Verdict:
-        wanted = self._distinct()
-        text = _normal(as_text(value), case_sensitive=self.case_sensitive)
-        if len(text) * len(wanted) > MAX_KEYWORD_WORK:
-            sizes = f"{len(wanted):,} keywords and {len(text):,} characters"
-            raise RuleFault("limit_exceeded", f"{sizes} are too many together: give fewer keywords or less text")
-        holds = has_word if self.whole_word else str.__contains__
-        held = {word: holds(text, key) for key, word in wanted.items()}
+        held = dict(zip(self._wanted.values(), self._finder()(as_text(value)), strict=True))
         found = [word for word, is_held in held.items() if is_held]
         missing = [word for word, is_held in held.items() if not is_held]
         return Verdict(
             score=float(not missing if self.match == "all" else bool(found)),
-            fact=f"text contains {len(found)} of {len(wanted)} keywords"
+            fact=f"text contains {len(found)} of {len(held)} keywords"
             + _named("missing", missing)
             + _named("found", found),
-            expected=list(wanted.values()),
-            details={"coverage": len(found) / len(wanted), "found": found, "missing": missing},
+            expected=list(held),
+            details={"coverage": len(found) / len(held), "found": found, "missing": missing},
         )
 
-    def _distinct(self) -> Mapping[str, str]:
-        words = self.keywords if isinstance(self.keywords, str) else tuple(self.keywords)
-        return _compared(words, case_sensitive=self.case_sensitive)
+    def tester(self, expected: Any) -> Tester:
+        find, enough = self._finder(), all if self.match == "all" else any
+        return lambda text: enough(find(text))
 
+    def _finder(self) -> Callable[[str], Iterator[bool]]:
+        """Tells of each keyword whether a text has it."""
+        wanted, normal = list(self._wanted), self._normal
+        holds = has_word if self.whole_word else contains
 
-@lru_cache(maxsize=16)
-def _compared(words: str | tuple[str, ...], *, case_sensitive: bool) -> Mapping[str, str]:
-    """Keywords as they are compared, with the first spelling of each."""
-    listed = words.split(",") if isinstance(words, str) else words
-    stripped = [word.strip() for word in listed]
-    found = {_normal(word, case_sensitive=case_sensitive): word for word in reversed(stripped) if word}
-    return MappingProxyType(dict(reversed(found.items())))
+        def find(text: str) -> Iterator[bool]:
+            text = normal(text)
+            if len(text) * len(wanted) > MAX_KEYWORD_WORK:
+                sizes = f"{len(wanted):,} keywords and {len(text):,} characters"
+                raise RuleFault("limit_exceeded", f"{sizes} are too many together: give fewer keywords or less text")
+            return map(holds, repeat(text), wanted)
 
+        return find
 
-def _normal(text: str, *, case_sensitive: bool) -> str:
-    return nfc(text) if case_sensitive else caseless(text)
+    @cached_property
+    def _wanted(self) -> dict[str, str]:
+        """The keywords as they are compared, with the first spelling of each."""
+        words = self.keywords.split(",") if isinstance(self.keywords, str) else self.keywords
+        stripped = [word.strip() for word in words]
+        found = {self._normal(word): word for word in reversed(stripped) if word}
+        return dict(reversed(found.items()))
+
+    @property
+    def _normal(self) -> Callable[[str], str]:
+        return nfc if self.case_sensitive else caseless
 
 
 def _named(what: str, words: list[str]) -> str:

@@ -161,7 +161,8 @@ def test_past_the_deadline_nothing_is_computed_and_what_is_done_is_returned() ->
         late,
         ["passed", "passed"],
     ]
-    summary = run.summing.summary(run.computed, run.deduplicated)
+    counts = run.counts()
+    summary = run.summing.summary(counts.computed, counts.deduplicated)
     assert (summary.computed, summary.deduplicated, summary.not_graded) == (5, 2, 1)
 
 

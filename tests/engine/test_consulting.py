@@ -229,10 +229,10 @@ def test_judgements_without_a_verdict_are_counted_by_judge_and_reason() -> None:
     rules: list[Any] = [FACTS, {"type": "exact_match"}, FACTS | {"id": "away", "judge": "caller"}]
     batch = msgspec.convert({"items": items, "evaluators": rules}, Batch)
     outside = Outside(NO_MODEL, Scripted(speak))
-    run = drain(evaluating(batch, Limits(), outside, perf_counter(), 100, 0)).run
-    assert run is not None
-    assert run.unjudged() == {("default", "judge_unparseable"): 2, ("default", "judge_refused"): 1}
+    counts = drain(evaluating(batch, Limits(), outside, perf_counter(), 100, 0)).counts
+    assert counts is not None
+    assert counts.unjudged == {("default", "judge_unparseable"): 2, ("default", "judge_refused"): 1}
     metrics = Metrics()
-    metrics.batch({}, {}, {}, 0, run.unjudged())
+    metrics.evaluated(counts)
     text = metrics.exposition().decode()
     assert 'scorewright_judge_unjudged_total{judge="default",reason="judge_refused"} 1.0' in text

@@ -49,29 +49,30 @@ def measuring(
         writing.add([one])
         yield None
     work = Work()
-    account(work, judging.run, consulting, replaced)
+    counts = judging.counts()
+    account(work, counts, consulting, replaced)
     session = encode(totals.session(request, vectors, work))
     body = b'%b,"interactions":[%b]}' % (session[:-1], writing.body())
     facts = {"queries": len(responses), "responses": sum(len(one.all) for one in responses)}
-    return Answered(body, judging.run, facts, perf_counter() - arrived)
+    return Answered(body, counts, facts, perf_counter() - arrived)
 
 
 def _interaction(
     request: PromptMetrics, place: int, responses: Responses, judging: Judging, vectors: Vectors
 ) -> Steps[Interaction]:
-    query, rows = request.queries[place], judging.of(place)
+    query, judged = request.queries[place], judging.of(place)
     one = _counted(query.qa_id or str(place + 1), responses)
     found = yield from vectors.of(place)
     if found.rows is not None:
         yield from group(one, request, found, responses.kept)
-    comply(one, judging.constraints, rows)
+    comply(one, judged.constraints)
     if request.jq is not None:
-        rate(one, responses, [row[-1] for row in rows], by_caller=request.jq.judge == CALLER)
+        rate(one, responses, judged.ratings, by_caller=request.jq.judge == CALLER)
     one.warnings = [
         *notices.of_responses(responses, request.generate.temperature if request.generate else None),
         *notices.of_vectors(query, found),
         *notices.of_groups(request, responses, one, vectors.recommended_tau),
-        *notices.of_judgements(ungraded(judging.constraints, rows), one.jq_detail),
+        *notices.of_judgements(ungraded(judged.constraints.values()), one.jq_detail),
     ]
     return one
 

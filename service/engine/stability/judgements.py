@@ -1,19 +1,16 @@
 """What the evaluations of one query come to: compliance with the constraints, and ratings by a judge."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import fsum
 
 import msgspec
 from msgspec import UNSET
 
 from service.core.outcome import Evaluation
+from service.engine.screening import Column
 from service.engine.stability.responses import Responses
 from service.engine.stability.results import Interaction, JqDetail, RatingFailure, RatingPrompt
-
-_SATISFIED = {"passed": True, "failed": False}
-
-Rows = Sequence[Sequence[Evaluation]]
-"""By response and rule."""
+from service.engine.tasks import Held
 
 
 def mean(values: Iterable[float | None]) -> float | None:
@@ -22,15 +19,14 @@ def mean(values: Iterable[float | None]) -> float | None:
     return fsum(known) / len(known) if known else None
 
 
-def comply(into: Interaction, constraints: Sequence[str], rows: Rows) -> None:
-    """Tell how far responses satisfy constraints, whose ids these are; the evaluations of each begin with those."""
+def comply(into: Interaction, constraints: Mapping[str, Column]) -> None:
+    """Tell how far responses satisfy constraints, by their ids."""
     if not constraints:
         return
-    verdicts = [[_SATISFIED.get(one.status) for one in row[: len(constraints)]] for row in rows]
-    shares = [_share(row) for row in verdicts]
+    shares = [_share(row) for row in zip(*constraints.values(), strict=True)]
     into.icr = mean(shares)
     into.icr_all = _share([None if share is None else share == 1 for share in shares])
-    into.icr_by_constraint = {name: _share([row[at] for row in verdicts]) for at, name in enumerate(constraints)}
+    into.icr_by_constraint = {name: _share(column) for name, column in constraints.items()}
 
 
 def rate(into: Interaction, responses: Responses, ratings: Sequence[Evaluation], *, by_caller: bool) -> None:
@@ -53,14 +49,13 @@ def rate(into: Interaction, responses: Responses, ratings: Sequence[Evaluation],
     )
 
 
-def ungraded(constraints: Sequence[str], rows: Rows) -> list[Evaluation]:
-    """The checks that could not be made, rules that are not active left out."""
-    checks = [one for row in rows for one in row[: len(constraints)]]
-    return [one for one in checks if one.status not in _SATISFIED and one.status != "skipped"]
+def ungraded(columns: Iterable[Column]) -> list[Evaluation]:
+    """The checks that could not be made."""
+    return [one for column in columns for one in column if isinstance(one, Evaluation)]
 
 
-def _share(verdicts: list[bool | None]) -> float | None:
-    """That of the satisfied among those that there are."""
+def _share(verdicts: Sequence[Held | None]) -> float | None:
+    """That of the satisfied among those that were judged."""
     satisfied = verdicts.count(True)
     known = satisfied + verdicts.count(False)
     return satisfied / known if known else None

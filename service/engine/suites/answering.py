@@ -7,6 +7,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from service.config import Limits
+from service.core.counts import Counts
 from service.core.errors import MAX_FAULTS, Invalid
 from service.core.judging import JudgeInfo
 from service.engine.batch import Batch, Item
@@ -50,6 +51,7 @@ def answering(
     graded, run = yield from grading(
         suite, tries, lambda batch: Run(batch, names, limits, deadline), outside.embedder, consulting
     )
+    counts = None if run is None else run.counts()
     versions = []
     for version, of_version in zip(suite.versions, graded, strict=True):
         versions.append((yield from _version(suite, version, of_version, outside.judges.known)))
@@ -58,13 +60,13 @@ def answering(
         passed=_passed(suite, versions),
         versions=versions,
         comparisons=(yield from _comparisons(suite, versions)),
-        summary=_summary(tries, run, consulting, replaced),
+        summary=_summary(tries, counts, consulting, replaced),
     )
     body = yield from _encoded(
         answer, Writing(limits.response_bytes, ADVICE), measured=suite.echo == "full" or consulting.hands_out_prompts
     )
     facts = {"runs": answer.summary.runs, "evaluations": answer.summary.evaluations}
-    return Answered(body, run, facts, perf_counter() - arrived)
+    return Answered(body, counts, facts, perf_counter() - arrived)
 
 
 def _names(suite: Suite) -> Names:
@@ -119,10 +121,10 @@ def _comparisons(suite: Suite, versions: Sequence[VersionResult]) -> Steps[list[
     return found
 
 
-def _summary(tries: Tries, run: Run | None, consulting: Consulting, replaced: int) -> SuiteSummary:
+def _summary(tries: Tries, counts: Counts | None, consulting: Consulting, replaced: int) -> SuiteSummary:
     """What it took."""
     summary = SuiteSummary(runs=sum(len(of_case) for of_version in tries for of_case in of_version))
-    account(summary, run, consulting, replaced)
+    account(summary, counts, consulting, replaced)
     return summary
 
 
