@@ -4,7 +4,7 @@ Most of the time that a judgement takes goes into its words, so a rule that has 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from time import perf_counter
 
 from msgspec.structs import replace
@@ -22,9 +22,11 @@ Column = list[Held | None]
 """Of each item, whether it passes, or the evaluation that has no score; None by a rule that is not active."""
 
 
-def rolled_up(row: Iterable[Held | None]) -> Status:
+def rolled_up(row: tuple[Held | None, ...]) -> Status:
     """The status of an item, from what its rules say."""
-    return roll_up({_status(one) for one in row})
+    if False in row:
+        return "failed"
+    return "passed" if row.count(True) == len(row) > 0 else roll_up({_status(one) for one in row})
 
 
 class Screening:

@@ -90,12 +90,13 @@ class Pattern:
         if self._re2 is None:
             return lambda text: self._find_by_regex(text, whole=whole) is not None
         search, anchor, most = self._re2.Match, _WHOLE if whole else _ANYWHERE, MAX_RE2_WORK // self._size
+        covers = self._agreement.covers
 
         def matches(text: str) -> bool:
-            data = self._for_re2(text)
-            if data is None or len(data) > most:
+            size = len(text)
+            if size > most or not text.isascii() or not covers(text):
                 return self.find(text, whole=whole) is not None
-            found: bool = search(anchor, data, 0, len(data))[0][0] >= 0
+            found: bool = search(anchor, text.encode(), 0, size)[0][0] >= 0
             return found
 
         return matches

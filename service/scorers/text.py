@@ -1,8 +1,7 @@
 """Rules on the characters of a text."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
-from itertools import repeat
 from math import inf
 from operator import contains
 from typing import Annotated, Any, Literal
@@ -262,7 +261,8 @@ class Keywords(Evaluator, frozen=True, dict=True):
         return 20 * (1 + (self.keywords.count(",") if isinstance(self.keywords, str) else len(self.keywords)))
 
     def judge(self, value: Any, expected: Any) -> Verdict:
-        held = dict(zip(self._wanted.values(), self._finder()(as_text(value)), strict=True))
+        text, holds = self._prepared(as_text(value)), self._holds
+        held = {word: holds(text, key) for key, word in self._wanted.items()}
         found = [word for word, is_held in held.items() if is_held]
         missing = [word for word, is_held in held.items() if not is_held]
         return Verdict(
@@ -275,22 +275,29 @@ class Keywords(Evaluator, frozen=True, dict=True):
         )
 
     def tester(self, expected: Any) -> Tester:
-        find, enough = self._finder(), all if self.match == "all" else any
-        return lambda text: enough(find(text))
+        prepared, holds, wanted = self._prepared, self._holds, list(self._wanted)
+        decisive = self.match == "any"
 
-    def _finder(self) -> Callable[[str], Iterator[bool]]:
-        """Tells of each keyword whether a text has it."""
-        wanted, normal = list(self._wanted), self._normal
-        holds = has_word if self.whole_word else contains
+        def test(text: str) -> bool:
+            text = prepared(text)
+            for word in wanted:
+                if holds(text, word) is decisive:
+                    return decisive
+            return not decisive
 
-        def find(text: str) -> Iterator[bool]:
-            text = normal(text)
-            if len(text) * len(wanted) > MAX_KEYWORD_WORK:
-                sizes = f"{len(wanted):,} keywords and {len(text):,} characters"
-                raise RuleFault("limit_exceeded", f"{sizes} are too many together: give fewer keywords or less text")
-            return map(holds, repeat(text), wanted)
+        return test
 
-        return find
+    def _prepared(self, text: str) -> str:
+        """The text as it is compared."""
+        text = self._normal(text)
+        if len(text) * len(self._wanted) > MAX_KEYWORD_WORK:
+            sizes = f"{len(self._wanted):,} keywords and {len(text):,} characters"
+            raise RuleFault("limit_exceeded", f"{sizes} are too many together: give fewer keywords or less text")
+        return text
+
+    @property
+    def _holds(self) -> Callable[[str, str], bool]:
+        return has_word if self.whole_word else contains
 
     @cached_property
     def _wanted(self) -> dict[str, str]:
