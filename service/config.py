@@ -227,7 +227,8 @@ def _list(text: str) -> list[str]:
 
 def effective(settings: Settings) -> dict[str, Any]:
     """The settings as plain data, keys hidden."""
-    tables = {"limits": structs.asdict(settings.limits), "embedding": structs.asdict(settings.embedding)}
+    proxy = {"proxy": None if settings.embedding.proxy is None else "set"}  # it may have a password
+    tables = {"limits": structs.asdict(settings.limits), "embedding": structs.asdict(settings.embedding) | proxy}
     hidden = {
         "judges": sorted(settings.judges),
         "api_keys": f"{len(settings.api_keys)} set",

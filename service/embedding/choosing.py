@@ -125,7 +125,7 @@ def _remote(settings: Settings) -> Embedder:
             Endpoint,
         )
     except (msgspec.ValidationError, ValueError) as exc:
-        raise ConfigError(f"SCOREWRIGHT_EMBEDDER_URL and the settings beside it: {exc}") from None
+        raise ConfigError(f"SCOREWRIGHT_EMBEDDER=openai: {exc}") from None
     return Batcher(
         RemoteEncoder(endpoint),
         workers=own.workers or SERVER_WORKERS,

@@ -1,9 +1,7 @@
 """Calls of a server that nobody vouches for: bounded in tries, in time and in bytes."""
 
-import re
 from collections.abc import Callable
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from threading import Event
 from time import monotonic
@@ -22,6 +20,7 @@ from tenacity import (
 
 from service.embedding.remote_endpoint import Endpoint
 from service.embedding.remote_replies import RemoteFault
+from service.primitives.servers import retry_after
 
 PASSING_STATUSES = {
     429: "The embedding server is overloaded (status 429)",
@@ -97,7 +96,7 @@ class Caller:
 
     def _read(self, response: httpx.Response, give_up: float) -> bytes:
         if response.status_code in PASSING_STATUSES:
-            after = retry_after(response.headers.get("retry-after", ""))
+            after = retry_after(response.headers.get("retry-after", ""), datetime.now(UTC))
             raise Passing(PASSING_STATUSES[response.status_code], after)
         if response.status_code != 200:
             return b""
@@ -111,17 +110,6 @@ class Caller:
             if monotonic() > give_up:
                 raise Passing(LATE)
         return bytes(body)
-
-
-def retry_after(header: str) -> float:
-    """Seconds that a Retry-After header asks for, given in seconds or as a date; 0 where it makes no sense."""
-    if re.fullmatch("[0-9]{1,9}", header):
-        return float(header)
-    try:
-        when = parsedate_to_datetime(header)
-        return max((when.replace(tzinfo=when.tzinfo or UTC) - datetime.now(UTC)).total_seconds(), 0.0)
-    except (ValueError, TypeError, OverflowError):
-        return 0.0
 
 
 def _pause(state: RetryCallState) -> float:

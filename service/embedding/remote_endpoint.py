@@ -7,6 +7,8 @@ from typing import Annotated
 import httpx
 from msgspec import Meta, Struct
 
+from service.primitives.servers import address_fault
+
 Positive = Annotated[int, Meta(ge=1)]
 Seconds = Annotated[float, Meta(gt=0)]
 
@@ -43,15 +45,16 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     """Whether proxies and certificate authorities named by the environment count."""
 
     def __post_init__(self) -> None:
-        try:
-            url = httpx.URL(self.url)
-        except httpx.InvalidURL:
-            raise ValueError("The address of the embedding server is no URL") from None
-        if url.scheme not in ("http", "https") or not url.host:
-            raise ValueError("The address of the embedding server must begin with http:// or https:// and a host")
-        if url.userinfo or url.query or url.fragment:
-            raise ValueError("The address of the embedding server takes no password, query or fragment: set the key")
-        for name, value in self.sent_headers().items():
+        _require_address("address of the embedding server (SCOREWRIGHT_EMBEDDER_URL)", self.url)
+        if self.proxy is not None:
+            _require_address(
+                "proxy of the embedding server (SCOREWRIGHT_EMBEDDING__PROXY)", self.proxy, may_log_in=True
+            )
+        if self.key is not None and not _HEADER_VALUE.fullmatch(self.key):
+            raise ValueError(
+                "The key of the embedding server (SCOREWRIGHT_EMBEDDER_API_KEY) has characters no header may have"
+            )
+        for name, value in self.headers.items():
             if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
                 raise ValueError(f"The header {name[:40]!a} for the embedding server has characters no header may have")
 
@@ -63,3 +66,13 @@ class Endpoint(Struct, frozen=True, kw_only=True):
         own = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
         bearer = {"Authorization": f"Bearer {self.key}"} if self.key is not None else {}
         return own | bearer | dict(self.headers)
+
+
+def _require_address(what: str, address: str, *, may_log_in: bool = False) -> None:
+    fault = address_fault(address, may_log_in=may_log_in)
+    try:
+        httpx.URL(address)
+    except httpx.InvalidURL:
+        fault = fault or "is no URL"
+    if fault is not None:
+        raise ValueError(f"The {what} {fault}")

@@ -64,11 +64,10 @@ class Endpoint:
         secrets = [key or "", *(value for name, value in settings.headers.items() if _SECRET_NAME.search(name))]
         self._sends_key = any(secrets)
         self._secrets = [_spelled(secret) for secret in secrets if len(secret) >= SECRET_LENGTH]
-        try:
-            self._address = httpx.URL(settings.base_url if settings.kind == "http" else settings.base_url.rstrip("/"))
-            self._lines = Lines(settings.proxy, perf_counter)
-        except httpx.InvalidURL:
-            raise ValueError("the base_url or the proxy of a judge is no URL") from None
+        self._address = _url(
+            "base_url", settings.base_url if settings.kind == "http" else settings.base_url.rstrip("/")
+        )
+        self._lines = Lines(_url("proxy", settings.proxy) if settings.proxy else None, perf_counter)
         self._extensions = {"timeout": httpx.Timeout(settings.timeout_s, connect=settings.connect_s).as_dict()}
 
     async def ask(self, prompt: Prompt, trace: Mapping[str, str]) -> Reply:
@@ -167,6 +166,13 @@ def travelling(trace: Mapping[str, str]) -> dict[str, str]:
     return {
         name: value for name, value in trace.items() if name.lower() in TRAVELLING and _TRACE_VALUE.fullmatch(value)
     }
+
+
+def _url(key: str, address: str) -> httpx.URL:
+    try:
+        return httpx.URL(address)
+    except httpx.InvalidURL:
+        raise ValueError(f"the {key} of a judge is no URL") from None
 
 
 def _spelled(secret: str) -> re.Pattern[bytes]:

@@ -16,10 +16,10 @@ class Lines:
     """As many connections as there are calls under way, each for one call at a time and kept for the next.
 
     A pool of httpx goes through all its connections for every call, and offers one that is free to several calls at
-    once. Belongs to one event loop. httpx.InvalidURL where the proxy is no URL.
+    once. Belongs to one event loop.
     """
 
-    def __init__(self, proxy: str | None, clock: Callable[[], float]) -> None:
+    def __init__(self, proxy: httpx.URL | None, clock: Callable[[], float]) -> None:
         self._proxy = None if proxy is None else httpx.Proxy(proxy)
         self._clock = clock
         self._verify = httpx.create_ssl_context(trust_env=False)

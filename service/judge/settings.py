@@ -3,11 +3,11 @@
 import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
 
 from msgspec import Meta, Struct
 
 from service.core.judging import JudgeInfo
+from service.primitives.servers import address_fault
 
 Count = Annotated[int, Meta(ge=1)]
 Seconds = Annotated[float, Meta(gt=0)]
@@ -16,6 +16,22 @@ _VARIABLE = re.compile("[A-Z_][A-Z0-9_]*")
 _VISIBLE = re.compile("[!-~]+")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"[!-~](?:[ -~]*[!-~])?")
+
+_SHAPE = "the service itself asks for the shape of a reply"
+OWN_FIELDS = {
+    "model": "set `model` of the judge",
+    "messages": "the evaluators write them",
+    "system": "the evaluators write it",
+    "stream": "replies are read whole",
+    "stream_options": "replies are read whole",
+    "n": "a call has one reply, and votes are the `samples` of an evaluator",
+    "response_format": _SHAPE,
+    "tools": _SHAPE,
+    "tool_choice": _SHAPE,
+    "functions": _SHAPE,
+    "function_call": _SHAPE,
+}
+"""Fields of the body that are no parameters of a judge, and why."""
 
 
 class JudgeSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -53,15 +69,16 @@ class JudgeSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """The model of `/moderations`; None leaves it to the server."""
 
     def __post_init__(self) -> None:
-        _check_address(self.base_url)
+        _require_address("base_url", self.base_url)
         if self.kind != "http" and not self.model:
             raise ValueError(f"a judge of kind {self.kind} needs a model")
         if self.api_key_env is not None and not _VARIABLE.fullmatch(self.api_key_env):
             raise ValueError(
                 "api_key_env is the name of a variable in capitals, such as THE_KEY, and never the key itself"
             )
-        if self.proxy is not None and not re.match("https?://[!-~]", self.proxy):
-            raise ValueError("the proxy of a judge must begin with http:// or https:// and a host")
+        if self.proxy is not None:
+            _require_address("proxy", self.proxy, may_log_in=True)
+        _require_parameters(self.kind, self.params)
         for name, value in self.headers.items():
             if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
                 raise ValueError(f"the header {name[:40]!a} of a judge has characters no header may have")
@@ -94,15 +111,17 @@ class JudgeSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         return key or None
 
 
-def _check_address(address: str) -> None:
-    try:
-        url = urlsplit(address)
-        has_host = bool(url.hostname) and url.port != 0
-    except ValueError:
-        raise ValueError("the base_url of a judge is no URL") from None
-    if not _VISIBLE.fullmatch(address):
-        raise ValueError("the base_url of a judge is no URL")
-    if url.scheme not in ("http", "https") or not has_host:
-        raise ValueError("the base_url of a judge must begin with http:// or https:// and a host")
-    if url.username is not None or url.query or url.fragment:
-        raise ValueError("the base_url of a judge takes no password, query or fragment: set api_key_env or headers")
+def _require_address(key: str, address: str, *, may_log_in: bool = False) -> None:
+    fault = address_fault(address, may_log_in=may_log_in) or (None if _VISIBLE.fullmatch(address) else "is no URL")
+    if fault is not None:
+        raise ValueError(f"the {key} of a judge {fault}")
+
+
+def _require_parameters(kind: str, params: Mapping[str, Any]) -> None:
+    if params and kind == "http":
+        raise ValueError("a judge of kind http is sent no params: the rules of `external` have their own")
+    if (own := next((name for name in params if name in OWN_FIELDS), None)) is not None:
+        raise ValueError(f"the params of a judge cannot have {own}: {OWN_FIELDS[own]}")
+    output = params.get("output_config")
+    if kind == "anthropic" and isinstance(output, Mapping) and "format" in output:
+        raise ValueError(f"the params of a judge cannot have output_config.format: {_SHAPE}")

@@ -1,12 +1,11 @@
 """What the status of an answer means."""
 
-import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 from service.judge.faults import Cause, Down, JudgeFault, Passing, Refused, Throttled
 from service.judge.wires.reading import fields_of, object_at
+from service.primitives.servers import retry_after
 
 FORM_STATUSES = (400, 404, 422, 501)
 """With these a server may say that it does not know the form in which it was asked."""
@@ -47,7 +46,7 @@ def fault_of(status: int, headers: Mapping[str, str], body: bytes, *, was_key_se
         return None if _is_json(headers) else Passing("did not answer with JSON")
     if status == 429 and _code(body) in SPENT:
         return Down("has no quota left (status 429)", status, cause="no_quota")
-    pauses = [retry_after(headers[name]) for name in PAUSES if name in headers]
+    pauses = [retry_after(headers[name], datetime.now(UTC)) for name in PAUSES if name in headers]
     if status in (429, 529) or (status == 503 and pauses):
         return Throttled(f"is overloaded (status {status})", status, max(pauses, default=0.0))
     if 300 <= status < 400:
@@ -65,17 +64,6 @@ def fault_of(status: int, headers: Mapping[str, str], body: bytes, *, was_key_se
 def is_filtered(status: int, body: bytes) -> bool:
     """Whether a filter before the model kept the prompt from it, which some servers tell with a status of 400."""
     return status == 400 and _code(body) in FILTERED
-
-
-def retry_after(header: str) -> float:
-    """Seconds that a Retry-After header asks for, given in seconds or as a date; 0 where it makes no sense."""
-    if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", header):
-        return float(header)
-    try:
-        when = parsedate_to_datetime(header)
-        return max((when.replace(tzinfo=when.tzinfo or UTC) - datetime.now(UTC)).total_seconds(), 0.0)
-    except (ValueError, TypeError, OverflowError):
-        return 0.0
 
 
 def _is_json(headers: Mapping[str, str]) -> bool:

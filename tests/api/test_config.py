@@ -143,10 +143,31 @@ def test_nothing_starts_with_a_setting_that_makes_no_sense(
     assert capsys.readouterr().err == "scorewright: SCOREWRIGHT_PORT: a whole number is wanted\n" * 2
 
 
+SERVERS = {
+    "no port": ({"EMBEDDER_URL": "http://a:99999/v1"}, "EMBEDDER_URL) is no URL: after the host and a colon stands a port"),
+    "no port of its proxy": ({"EMBEDDING__PROXY": "http://me:hush@a:0"}, "EMBEDDING__PROXY) is no URL: after the host"),
+    "a proxy of another kind": ({"EMBEDDING__PROXY": "socks5://me:hush@a"}, "EMBEDDING__PROXY) must begin with http"),
+    "a key that no header may hold": ({"EMBEDDER_API_KEY": "hush é"}, "EMBEDDER_API_KEY) has characters no header may"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("variables", "said"), SERVERS.values(), ids=SERVERS)
+def test_nothing_starts_with_a_server_that_cannot_be_asked(
+    variables: dict[str, str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in ({"EMBEDDER": "openai", "EMBEDDER_URL": "http://a/v1"} | variables).items():
+        monkeypatch.setenv(f"SCOREWRIGHT_{name}", value)
+    assert main(["check"]) == main(["serve"]) == 2
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 2
+    assert all(f"(SCOREWRIGHT_{said}" in line and "hush" not in line for line in told)
+
+
 def test_check_prints_what_is_in_force_but_no_key(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("SCOREWRIGHT_API_KEYS", "hush,hush2")
+    monkeypatch.setenv("SCOREWRIGHT_EMBEDDING__PROXY", "http://me:hush@proxy")
     assert main(["check"]) == 0
     printed = capsys.readouterr().out
     shown, _ = json.JSONDecoder().raw_decode(printed)

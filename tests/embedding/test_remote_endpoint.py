@@ -1,12 +1,6 @@
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
-
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from service.embedding.remote_calls import retry_after
 from service.embedding.remote_endpoint import Endpoint
 
 KEY = "sk-not-to-be-seen"
@@ -17,6 +11,14 @@ BAD = {
     "no URL": {"url": "http://[::1/v1"},
     "a password": {"url": f"http://me:{KEY}@127.0.0.1/v1"},
     "a query": {"url": f"http://127.0.0.1/v1?key={KEY}"},
+    "no port": {"url": "http://a:99999/v1"},
+    "port 0": {"url": "http://a:0/v1"},
+    "no address of four bytes": {"url": "http://1.2.3.999/v1"},
+    "a line break": {"url": "http://a/v\n1"},
+    "another scheme of the proxy": {"url": "http://a/v1", "proxy": f"socks5://me:{KEY}@a"},
+    "no host of the proxy": {"url": "http://a/v1", "proxy": f"http://me:{KEY}@"},
+    "no port of the proxy": {"url": "http://a/v1", "proxy": f"http://me:{KEY}@a:99999"},
+    "no URL of the proxy": {"url": "http://a/v1", "proxy": f"http://me:{KEY}@[::1"},
     "a line break in the key": {"url": "http://a/v1", "key": KEY + "\n"},
     "an accent in the key": {"url": "http://a/v1", "key": KEY + "é"},
     "an empty key": {"url": "http://a/v1", "key": ""},
@@ -30,15 +32,3 @@ def test_settings_that_cannot_work_are_refused_without_the_key(settings: dict[st
     with pytest.raises(ValueError, match="embedding server") as caught:
         msgspec.convert(settings, Endpoint)
     assert KEY not in str(caught.value)
-
-
-def test_retry_after_may_be_a_date() -> None:
-    now = datetime.now(UTC)
-    assert 3500 < retry_after(format_datetime(now + timedelta(hours=1), usegmt=True)) <= 3600
-    assert retry_after(format_datetime(now - timedelta(hours=1), usegmt=True)) == 0
-    assert retry_after(format_datetime((now + timedelta(hours=1)).replace(tzinfo=None))) > 3500
-
-
-@given(st.text(st.characters(max_codepoint=255)))
-def test_no_retry_after_is_negative_or_a_fault(header: str) -> None:
-    assert retry_after(header) >= 0

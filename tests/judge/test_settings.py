@@ -2,8 +2,10 @@ import msgspec
 import pytest
 
 from service.judge.proxy import Proxy
-from service.judge.settings import JudgeSettings
-from tests.judge.conftest import KEY
+from service.judge.settings import OWN_FIELDS, JudgeSettings
+from service.judge.wires.anthropic import Anthropic
+from service.judge.wires.openai import OpenAI
+from tests.judge.conftest import KEY, prompt
 
 GOOD = {"kind": "openai", "base_url": "http://127.0.0.1:9000/v1", "model": "m"}
 BAD = {
@@ -16,13 +18,26 @@ BAD = {
     "another scheme": (GOOD | {"base_url": "file:///v1"}, "must begin with http"),
     "no host": (GOOD | {"base_url": "http:///v1"}, "a host"),
     "no URL": (GOOD | {"base_url": "http://[::1/v1"}, "no URL"),
-    "no port": (GOOD | {"base_url": "http://a:99999/v1"}, "no URL"),
+    "no port": (GOOD | {"base_url": "http://a:99999/v1"}, "base_url of a judge is no URL.*a port from 1 to 65535"),
+    "port 0": (GOOD | {"base_url": "http://a:0/v1"}, "base_url of a judge is no URL.*a port from 1 to 65535"),
     "a space": (GOOD | {"base_url": "http://a b/v1"}, "no URL"),
     "a password": (GOOD | {"base_url": f"http://me:{KEY}@a/v1"}, "no password"),
     "a query": (GOOD | {"base_url": f"http://a/v1?key={KEY}"}, "no password"),
     "a line break in a header": (GOOD | {"headers": {"a": KEY + "\r\nb: c"}}, "header 'a'"),
-    "another proxy": (GOOD | {"proxy": f"socks5://me:{KEY}@a"}, "proxy"),
+    "another proxy": (GOOD | {"proxy": f"socks5://me:{KEY}@a"}, "proxy of a judge must begin with http"),
+    "no host of the proxy": (GOOD | {"proxy": f"http://me:{KEY}@"}, "proxy of a judge must begin with http"),
+    "no port of the proxy": (GOOD | {"proxy": f"http://me:{KEY}@a:99999"}, "proxy of a judge is no URL.*a port from 1"),
+    "no URL of the proxy": (GOOD | {"proxy": f"http://me:{KEY}@[::1"}, "proxy of a judge is no URL"),
+    "a space in the proxy": (GOOD | {"proxy": f"http://me:{KEY}@a b"}, "proxy of a judge is no URL"),
     "no concurrency": (GOOD | {"max_concurrency": 0}, ">= 1"),
+    "parameters of what takes none": (
+        {"kind": "http", "base_url": "http://a", "params": {"a": 1}},
+        "no params.*`external`",
+    ),
+    "another shape": (
+        GOOD | {"kind": "anthropic", "params": {"output_config": {"effort": "low", "format": {}}}},
+        r"output_config\.format: the service",
+    ),
     "no time": (GOOD | {"timeout_s": 0}, "> 0"),
 }
 
@@ -67,11 +82,38 @@ def test_a_key_that_no_header_may_hold_is_refused_unseen(key: str) -> None:
     assert KEY not in str(caught.value)
 
 
-@pytest.mark.parametrize("more", [{"base_url": "http://1.2.3.999/v1"}, {"proxy": f"http://me:{KEY}@[::1"}])
-def test_an_address_that_the_client_does_not_take(more: dict[str, str]) -> None:
-    settings = msgspec.convert(GOOD | more, JudgeSettings)
-    with pytest.raises(ValueError, match="no URL") as caught:
+@pytest.mark.parametrize(
+    ("key", "address"), [("base_url", "http://1.2.3.999/v1"), ("proxy", f"http://me:{KEY}@1.2.3.999")]
+)
+def test_an_address_that_the_client_does_not_take(key: str, address: str) -> None:
+    settings = msgspec.convert(GOOD | {key: address}, JudgeSettings)
+    with pytest.raises(ValueError, match=f"default: the {key} of a judge is no URL") as caught:
         Proxy({"default": settings}, {})
+    assert KEY not in str(caught.value)
+
+
+SENT = {
+    OpenAI: ("openai", {"messages", "model", "response_format", "tools", "tool_choice"}),
+    Anthropic: ("anthropic", {"messages", "model", "system", "tools", "tool_choice"}),
+}
+"""Fields that each client sets itself; the length and the temperature are wishes that `params` may have."""
+
+
+@pytest.mark.parametrize("wire", SENT)
+def test_the_fields_of_a_call_are_the_clients(wire: type[OpenAI | Anthropic]) -> None:
+    kind, own = SENT[wire]
+    client = wire(msgspec.convert(GOOD | {"kind": kind}, JudgeSettings))
+    asked = prompt("a")
+    sent = set().union(*(client.body(asked, form) for form in client.forms(asked)))
+    assert sent - {"max_tokens", "output_config"} == own
+    assert own <= OWN_FIELDS.keys()
+
+
+@pytest.mark.parametrize("kind", ["openai", "anthropic"])
+@pytest.mark.parametrize("field", OWN_FIELDS)
+def test_a_parameter_of_the_client_is_refused_by_its_name(field: str, kind: str) -> None:
+    with pytest.raises(msgspec.ValidationError, match=f"params of a judge cannot have {field}: ") as caught:
+        msgspec.convert(GOOD | {"kind": kind, "params": {"seed": 1, field: KEY}}, JudgeSettings)
     assert KEY not in str(caught.value)
 
 

@@ -1,6 +1,4 @@
 import json
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 
 import pytest
 from hypothesis import given
@@ -11,25 +9,12 @@ from service.judge.budget import Budgets, Request
 from service.judge.endpoint import travelling
 from service.judge.faults import JudgeFault, OverBudget
 from service.judge.kept import REPLY_CHARACTERS, Kept
-from service.judge.statuses import fault_of, is_filtered, retry_after
+from service.judge.statuses import fault_of, is_filtered
 from service.judge.wires.anthropic import Anthropic
 from service.judge.wires.moderation import Moderation
 from service.judge.wires.openai import OpenAI
 from service.judge.wires.scorer import Scorer
 from tests.judge.test_vendor_types import settings
-
-AFTER = {"0": 0, "7": 7, "0.5": 0.5, "-3": 0, "soon": 0, "": 0, "nan": 0, "1e9": 0, "9" * 5000: 0}
-
-
-@pytest.mark.parametrize(("header", "seconds"), AFTER.items(), ids=lambda value: str(value)[:9])
-def test_retry_after(header: str, seconds: float) -> None:
-    assert retry_after(header) == seconds
-
-
-def test_retry_after_may_be_a_date() -> None:
-    now = datetime.now(UTC)
-    assert 3500 < retry_after(format_datetime(now + timedelta(hours=1), usegmt=True)) <= 3600
-    assert retry_after(format_datetime(now - timedelta(hours=1), usegmt=True)) == 0
 
 
 @given(st.integers(100, 999), st.dictionaries(st.sampled_from(["retry-after", "content-type"]), st.text()), st.binary())
