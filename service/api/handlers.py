@@ -19,7 +19,7 @@ from service.engine.clustering import ClustersRequest, clustering
 from service.engine.comparing import SimilarityRequest, comparing
 from service.engine.embeddings import EmbeddingsRequest, embedding, model_named, models
 from service.engine.evaluating import evaluating, is_light
-from service.engine.lanes import Lane, Steps, drain
+from service.engine.lanes import LARGE_BYTES, Lane, Steps, drain
 from service.engine.run import Outside
 from service.engine.stability.answering import measuring
 from service.engine.stability.wire import PromptMetrics
@@ -36,8 +36,6 @@ T = TypeVar("T")
 
 Act: TypeAlias = Callable[[T, Limits, Outside, float, int, int], Steps[Answered]]
 """A request acted on: when it arrived, the bytes of its body, and the surrogates that were replaced in it follow."""
-
-DECODE_INLINE_BYTES = 256 * 1024
 
 JSON = [(b"content-type", b"application/json")]
 TEXT = [(b"content-type", b"text/plain; version=0.0.4; charset=utf-8")]
@@ -190,7 +188,7 @@ class Handlers:
         return Answer(200, answered.body, [*JSON, (b"server-timing", timing)])
 
     async def _evaluated(self, body: bytes, call: Call) -> Answered:
-        if len(body) > DECODE_INLINE_BYTES:
+        if len(body) > LARGE_BYTES:
             return await self._in_lane(self._decoded(body, Batch, evaluating, call), call)
         batch, replaced = decode(body, Batch, self._limits.json_depth)
         steps = evaluating(batch, self._limits, self._outside(call), call.exchange.started, len(body), replaced)
@@ -246,4 +244,4 @@ class Handlers:
         return call.exchange.started + self._limits.deadline_ms / 1000
 
     async def _in_lane(self, steps: Steps[T], call: Call) -> T:
-        return await self._lane.run(steps, call.receive)
+        return await self._lane.run(steps, call.receive, call.exchange.bytes_in)

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, wait
 from threading import Condition, Thread
+from time import thread_time
 from typing import Any, TypeVar
 
 from service.core.errors import Overloaded
@@ -20,6 +21,15 @@ Steps = Generator[Future[Any] | None, None, T]
 
 SLICE_SECONDS = 0.005
 """How long work goes on before it offers a pause."""
+
+LARGE_BYTES = 256 * 1024
+"""The body of a large request; a smaller one counts for as much of a large request as its body is of this."""
+
+SMALL_BYTES = 16 * 1024
+"""What the smallest body counts for."""
+
+LARGE_SECONDS = 0.1
+"""A request that has taken so long in the thread is a large one, whatever its body."""
 
 
 class Abandoned(Exception):
@@ -57,8 +67,10 @@ def all_awaited(futures: Sequence[Future[Any]], meanwhile: Iterable[Future[Any] 
 
 
 class _Job:
-    def __init__(self, steps: Steps[Any]) -> None:
+    def __init__(self, steps: Steps[Any], size: int) -> None:
         self.steps = steps
+        self.size = size
+        self.seconds = 0.0
         self.loop = asyncio.get_running_loop()
         self.future: asyncio.Future[Any] = self.loop.create_future()
         self.gone = False
@@ -77,33 +89,40 @@ class _Job:
 
 
 class Lane:
-    """One thread for all large requests."""
+    """One thread for all requests that are not certain to be small work.
+
+    They count by their bodies. No more of them have begun than may be large, and the others wait in line: a small body
+    can ask for much, and the results of as many at once would not fit in memory.
+    """
 
     def __init__(self, capacity: int) -> None:
+        """`capacity` is in large requests, those put aside left out."""
         self._capacity = capacity
+        self._line: deque[_Job] = deque()
         self._jobs: deque[_Job] = deque()
-        self._waiting = 0
+        self._load = 0
         self._wake = Condition()
         self._stopped = False
         self._thread = Thread(target=self._work, name="scoring", daemon=True)
         self._thread.start()
 
     @property
-    def waiting(self) -> int:
-        """Requests in hand or waiting for a turn; those put aside are not among them."""
-        return self._waiting
+    def waiting(self) -> float:
+        """Requests in hand or in line, in large ones; those put aside are not among them."""
+        return self._load / LARGE_BYTES
 
-    async def run(self, steps: Steps[T], leaving: Callable[[], Awaitable[Any]]) -> T:
+    async def run(self, steps: Steps[T], leaving: Callable[[], Awaitable[Any]], body_bytes: int = LARGE_BYTES) -> T:
         """The result of the work. Abandoned if `leaving` came true first: the work is dropped at its next pause.
 
-        Overloaded if the lane has as many requests as it may.
+        Overloaded if the lane has as much as it may.
         """
-        if self._waiting >= self._capacity:
-            raise Overloaded(f"{self._waiting} large requests are in work already", {"Retry-After": "1"})
-        job = _Job(steps)
+        job = _Job(steps, min(max(body_bytes, SMALL_BYTES), LARGE_BYTES))
         with self._wake:
-            self._jobs.append(job)
-            self._waiting += 1
+            if self._load + job.size > self._capacity * LARGE_BYTES:
+                told = f"As much is in work as {self._capacity} large requests (waiting_requests at /v1/limits)"
+                raise Overloaded(told, {"Retry-After": "1"})
+            self._line.append(job)
+            self._load += job.size
             self._wake.notify()
         left = asyncio.ensure_future(leaving())
         try:
@@ -126,31 +145,44 @@ class Lane:
     def _work(self) -> None:
         while True:
             with self._wake:
-                self._wake.wait_for(lambda: self._jobs or self._stopped)
+                self._wake.wait_for(lambda: self._jobs or self._line or self._stopped)
                 if self._stopped:
                     return
-                job = self._jobs.popleft()
+                job = self._next()
             more, future = self._advance(job)
             with self._wake:
                 if more and (future is None or job.gone):
                     self._jobs.append(job)
                     continue
-                self._waiting -= 1
+                self._load -= job.size
                 job.waits_for = future
             if future is not None:
                 future.add_done_callback(lambda _, job=job: self._resume(job))  # type: ignore[misc]
+
+    def _next(self) -> _Job:
+        """Whose turn it is, those from the line included for whom there is room."""
+        while self._line and len(self._jobs) < self._capacity:
+            self._jobs.append(self._line.popleft())
+        job = self._jobs.popleft()
+        if job.seconds > LARGE_SECONDS:
+            self._load += LARGE_BYTES - job.size
+            job.size = LARGE_BYTES
+        return job
 
     def _advance(self, job: _Job) -> tuple[bool, Future[Any] | None]:
         """Take one step; whether there are more to come, and what the next one waits for."""
         if job.gone:
             job.steps.close()
             return False, None
+        began = thread_time()
         try:
             return True, next(job.steps)
         except StopIteration as end:
             job.settle(end.value, None)
         except BaseException as error:
             job.settle(None, error)
+        finally:
+            job.seconds += thread_time() - began
         return False, None
 
     def _resume(self, job: _Job) -> None:
@@ -158,6 +190,6 @@ class Lane:
         with self._wake:
             if job.waits_for is not None:
                 job.waits_for = None
-                self._waiting += 1
+                self._load += job.size
                 self._jobs.append(job)
                 self._wake.notify()

@@ -1,12 +1,13 @@
 """The scoring thread."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from threading import Event
 
 import pytest
 
 from service.core.errors import Overloaded
-from service.engine.lanes import Abandoned, Lane, Steps
+from service.engine.lanes import LARGE_BYTES, SMALL_BYTES, Abandoned, Lane, Steps
 
 
 @pytest.fixture
@@ -80,3 +81,97 @@ async def test_past_its_capacity_it_refuses(lane: Lane) -> None:
     gate.set()
     assert await asyncio.gather(*held) == ["done"] * 3
     assert await lane.run(counting([], "again", 1), never) == "again"
+
+
+class Held:
+    """Work that keeps the thread waiting until `gate` is open, and is then busy until it is `done`."""
+
+    def __init__(self) -> None:
+        self.begun = self.turns = 0
+        self.gate = Event()
+        self.done = False
+
+    def work(self) -> Steps[str]:
+        self.begun += 1
+        self.gate.wait()
+        while not self.done:
+            self.turns += 1
+            yield
+        return "done"
+
+    def let_go(self) -> None:
+        self.done = True
+        self.gate.set()
+
+
+@pytest.fixture
+def held(lane: Lane) -> Iterator[Held]:
+    held = Held()
+    yield held
+    held.let_go()
+
+
+async def reaches(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not condition():
+            await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize(
+    ("bodies", "load"),
+    [
+        ([LARGE_BYTES] * 3, 3),
+        ([100 * LARGE_BYTES] * 3, 3),
+        ([LARGE_BYTES // 2] * 6, 3),
+        ([SMALL_BYTES] * 48, 3),
+        ([1] * 48, 3),
+        ([LARGE_BYTES, LARGE_BYTES, LARGE_BYTES // 2, *[1] * 8], 3),
+        ([LARGE_BYTES, LARGE_BYTES // 4], 1.25),
+        ([LARGE_BYTES, LARGE_BYTES, 1], 2.0625),
+    ],
+)
+async def test_requests_count_by_their_bodies(lane: Lane, held: Held, bodies: list[int], load: float) -> None:
+    running = [asyncio.ensure_future(lane.run(held.work(), never, size)) for size in bodies]
+    await asyncio.sleep(0)
+    assert lane.waiting == load
+    if load > 2:
+        with pytest.raises(Overloaded):
+            await lane.run(held.work(), never, LARGE_BYTES if load < 3 else 1)
+    held.let_go()
+    assert set(await asyncio.gather(*running)) == {"done"}
+    await reaches(lambda: lane.waiting == 0)
+
+
+async def test_no_more_have_begun_than_may_be_large(lane: Lane, held: Held) -> None:
+    running = [asyncio.ensure_future(lane.run(held.work(), never, 1)) for _ in range(40)]
+    await asyncio.sleep(0)
+    held.gate.set()
+    await reaches(lambda: held.turns > 1000)
+    assert held.begun == 3
+    held.let_go()
+    assert await asyncio.gather(*running) == ["done"] * 40
+
+
+async def test_a_small_body_that_is_much_work_comes_to_count_as_large(lane: Lane, held: Held) -> None:
+    running = [asyncio.ensure_future(lane.run(held.work(), never, 1)) for _ in range(3)]
+    held.gate.set()
+    await reaches(lambda: lane.waiting == 3)
+    with pytest.raises(Overloaded):
+        await lane.run(held.work(), never, 1)
+    held.let_go()
+    assert await asyncio.gather(*running) == ["done"] * 3
+    await reaches(lambda: lane.waiting == 0)
+
+
+async def test_who_leaves_in_line_never_begins(lane: Lane, held: Held) -> None:
+    first = asyncio.ensure_future(lane.run(held.work(), never, 1))
+    await reaches(lambda: held.begun == 1)
+    order: list[str] = []
+    left = asyncio.Event()
+    left.set()
+    with pytest.raises(Abandoned):
+        await lane.run(counting(order, "left", 1), left.wait, 1)
+    held.let_go()
+    assert await first == "done"
+    await reaches(lambda: lane.waiting == 0)
+    assert order == []
