@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from service.primitives.stats import fisher, holm, least_adjusted, mcnemar, sign_flip
-from service.primitives.stats.significance import FLIPS, Counts, Floats
+from service.primitives.stats.significance import FLIPS, MAX_EXACT, Counts, Floats
 from service.primitives.steps import Steps
 
 T = TypeVar("T")
 
 ROWS = st.tuples(st.integers(0, 40), st.integers(0, 40))
 PS = st.lists(st.floats(1e-12, 1), max_size=12)
+SIZES = (0.0, 0.1, 0.25)
 TENTHS = st.integers(-10, 10)
 FEW_DELTAS = st.lists(st.floats(-1, 1), max_size=16)
 MANY_DELTAS = st.lists(st.floats(0.01, 1) | st.floats(-1, -0.01), min_size=17, max_size=25)
@@ -125,11 +126,22 @@ def test_the_least_p_of_fisher(one: int, other: int) -> None:
         pytest.param([0.1] * 16 + [0.0] * 100, 2**-15, 2**-115, id="zeros change nothing"),
         pytest.param([0.5] * 40, 2**-39, 2**-39, id="many of one size"),
         pytest.param([1.0] * 15 + [-1.0] * 5, 0.04138946533203125, 2**-19, id="many of one size, as McNemar has them"),
-        pytest.param([0.1] * 39 + [0.2], 1 / (FLIPS + 1), 2**-39, id="random: no flip as large"),
+        pytest.param([0.1] * 39 + [0.2], 1 / (FLIPS + 1), 1 / (FLIPS + 1), id="random: no flip as large"),
+        pytest.param([0.1] * 15 + [0.2] + [0.0] * 9, 2**-15, 2**-24, id="as many as are tried exactly"),
+        pytest.param([0.1] * 20 + [-0.2] * 10, 1.0, 1 / (FLIPS + 1), id="random: a sum that is 0 on paper"),
     ],
 )
 def test_sign_flip(deltas: list[float], p: float, min_p: float) -> None:
     assert finished(sign_flip(deltas)) == (p, min_p)
+
+
+@given(st.lists(st.sampled_from(SIZES), max_size=40), st.data())
+def test_the_least_p_of_sign_flip(sizes: list[float], data: st.DataObject) -> None:
+    signs = data.draw(st.lists(st.sampled_from((-1, 1)), min_size=len(sizes), max_size=len(sizes)))
+    best, some = (finished(sign_flip(deltas)) for deltas in (sizes, [a * b for a, b in zip(sizes, signs, strict=True)]))
+    assert some.min_p == best.min_p <= best.p <= some.p
+    if 0.0 not in sizes and (len(sizes) <= MAX_EXACT or len(set(sizes)) == 1):
+        assert best.p == best.min_p
 
 
 @given(st.lists(TENTHS, max_size=9))

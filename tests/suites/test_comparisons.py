@@ -255,3 +255,12 @@ def test_one_case_that_falls_significantly_is_worse_whatever_the_rest_does() -> 
     before = {"a": scored(*[1] * 20), "b": scored(0.5), "c": scored(0.5)}
     after = {"a": scored(*[1] * 8, *[0] * 12), "b": scored(1), "c": scored(1)}
     assert compared(before, after)["significance"]["worse"]
+
+
+@pytest.mark.parametrize(("alpha", "significant"), [(1e-3, True), (1 / 10_001, True), (9e-5, None), (1e-5, None)])
+def test_random_flips_cannot_answer_for_less_than_one_in_their_number(alpha: float, significant: bool | None) -> None:
+    before = {f"case {number}": scored(0) for number in range(40)}
+    after = {name: scored(0.5 + place / 100) for place, name in enumerate(before)}
+    scores = compared(before, after, alpha=alpha)["significance"]["scores"]
+    assert (scores["p"], scores["min_p"]) == (1 / 10_001, 1 / 10_001)
+    assert (scores["significant"], scores["underpowered"]) == (significant, significant is None)

@@ -132,9 +132,12 @@ class Significance(Struct, kw_only=True):
 
     cases: Annotated[int, Meta(description="Cases compared.")]
     p: float
-    min_p: Annotated[float, Meta(description="The least p that so many cases could have given.")]
+    min_p: Annotated[
+        float,
+        Meta(description="The least p that the test could have given: of so many cases, and where flips are drawn."),
+    ]
     significant: Annotated[bool | None, Meta(description="p <= alpha; null where min_p > alpha.")]
-    underpowered: Annotated[bool, Meta(description="No outcome of so many cases could have been significant.")]
+    underpowered: Annotated[bool, Meta(description="min_p > alpha: no outcome could have been significant.")]
 
 
 class ScoreTest(Significance, kw_only=True):

@@ -31,8 +31,8 @@ Floats: TypeAlias = NDArray[np.float64]
 class Test(NamedTuple):
     """How likely it is, if nothing differs, that data differ this much or more: `p`, over 0.
 
-    `min_p` is the least p that so many cases could have given, whatever came out. Where it is over the level of the
-    test, nothing could have been significant.
+    `min_p` is the least p that the test, as it was made of so many cases, could have given, whatever came out. Where it
+    is over the level of the test, nothing could have been significant.
     """
 
     p: float
@@ -52,9 +52,10 @@ def sign_flip(deltas: Sequence[float]) -> Steps[Test]:
 
     Up to MAX_EXACT deltas other than 0 it is exact, and where all of these are of one size: then only signs count.
     Beyond that it takes FLIPS flips, by a generator seeded with the sizes of the deltas: neither their order nor which
-    version comes first changes p.
+    version comes first changes p. So many flips cannot tell less than one in FLIPS + 1, which is then min_p.
     """
     sizes = np.sort(np.abs([delta for delta in deltas if delta]))
+    least = _of_coins(len(deltas))
     bar = abs(fsum(deltas)) - _TIE * float(sizes.sum())
     if len(sizes) <= MAX_EXACT:
         p = float(np.mean(np.abs(_all_sums(sizes)) >= bar))
@@ -63,7 +64,8 @@ def sign_flip(deltas: Sequence[float]) -> Steps[Test]:
         p = mcnemar(falls, len(sizes) - falls, len(sizes)).p
     else:
         p = yield from _random_share(sizes, bar)
-    return Test(p, _of_coins(len(deltas)))
+        least = max(least, 1 / (FLIPS + 1))
+    return Test(p, least)
 
 
 def fisher(one: Counts, other: Counts) -> Test:
