@@ -104,8 +104,24 @@ def test_a_reference_may_point_nowhere_or_away(reference: list[float], rss: floa
 def test_a_reference_without_a_vector_beside_own_ones_is_told() -> None:
     one = interaction(asked([[1, 0]] * 5, ground_truth_assistant="r"))
     assert (one["rss"], "reference_not_embedded" in codes(one)) == (None, True)
-    assert interaction(asked([[1, 0]], ground_truth_assistant="r"), vectors={"r": [0, 1]})["rss"] == 0
     assert interaction(asked([[1, 0]], reference_embedding=[1, 0]))["rss"] == 1
+
+
+@pytest.mark.parametrize("by_text", [[0, 1], [1, 2, 3]], ids=["as long", "of another model"])
+def test_beside_embeddings_nothing_is_looked_up_among_the_vectors(by_text: list[float]) -> None:
+    own, given = asked([[1, 0]] * 5, ground_truth_assistant="r"), {"r": by_text, "response 0": by_text}
+    constraints = [{"type": "embedding_similarity"}]
+    one = interaction(own, vectors=given, constraints=constraints)
+    assert (one["csr"], one["rss"], "reference_not_embedded" in codes(one)) == (1, None, True)
+    assert one["icr"] == 1
+    assert interaction(own | {"reference_embedding": [1, 0]}, vectors=given)["rss"] == 1
+
+
+def test_a_reference_embedding_goes_before_a_vector_of_its_text() -> None:
+    given = {"a": [1, 0], "r": [0, 1]}
+    query = {"responses": ["a"], "ground_truth_assistant": "r"}
+    assert interaction(query, vectors=given)["rss"] == 0
+    assert interaction(query | {"reference_embedding": [1, 0]}, vectors=given)["rss"] == 1
 
 
 def test_vectors_as_long_as_a_double_holds() -> None:

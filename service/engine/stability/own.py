@@ -29,6 +29,8 @@ def has_reference(query: Query) -> bool:
 def own_vectors(query: Query, responses: Responses, vectors: Mapping[str, Vector]) -> Own | None:
     """What the request has for a query, in `embeddings` or among `vectors`; None where the model is to be asked.
 
+    Beside `embeddings` nothing is looked up among `vectors`, which may be there for a constraint and of another model.
+
     RuleFault invalid_embedding where it has some of them, or the reference's without theirs, and for unequal lengths.
     """
     if query.embeddings is None and responses.all and not responses.texts:
@@ -65,7 +67,9 @@ def _by_text(texts: Sequence[str], vectors: Mapping[str, Vector]) -> list[Vector
 def _reference(query: Query, vectors: Mapping[str, Vector]) -> Vector | None:
     if not has_reference(query):
         return None
-    return query.reference_embedding or vectors.get(query.ground_truth_assistant or "")
+    if query.reference_embedding is not None or query.embeddings is not None:
+        return query.reference_embedding
+    return vectors.get(query.ground_truth_assistant or "")
 
 
 def _mixture(detail: str) -> RuleFault:
