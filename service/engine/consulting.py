@@ -17,12 +17,10 @@ from service.core.judging import CALLER, JudgeInfo, NoReply, Prompt, Reply
 from service.core.ports import Judges
 from service.engine.batch import Item, JudgeCost
 from service.engine.handing import Replies, handed
-from service.engine.lanes import SLICE_SECONDS, Steps, awaited
+from service.engine.lanes import SLICE_SECONDS, Steps
 from service.primitives import RuleFault
 from service.primitives.pointer import nearest
 from service.primitives.text import cut
-
-PROMPTS_AT_ONCE = 64
 
 DEFAULT = "default"
 
@@ -83,23 +81,19 @@ class Consulting:
             self, questions, ways, [self._ask(judge, prompts, self._deadline) for judge, prompts in asked.items()]
         )
 
-    def put(self, judge: str, prompts: Sequence[Prompt], share: float) -> Steps[list[Reply | NoReply]]:
-        """What a judge replies to prompts that belong to no evaluation, in their order.
-
-        It has this share of the time that is left, so that there is some to make use of the replies.
-        """
-        identities = []
-        for place, prompt in enumerate(prompts):
-            if place % PROMPTS_AT_ONCE == 0:
-                yield None
-            identities.append(identity(prompt))
+    def until(self, share: float) -> float:
+        """When so much of the time that is left will have passed."""
         now = perf_counter()
-        until = now + share * (self._deadline - now)
-        asked = self._ask(judge, dict(zip(identities, prompts, strict=True)), until)
-        yield from awaited(asked.future)
-        self.count(judge, asked.future.result())
-        found = asked.found()
-        return [found[judge, one] for one in identities]
+        return now + share * (self._deadline - now)
+
+    def put(self, judge: str, prompts: Sequence[Prompt], until: float) -> "Asked":
+        """Prompts on their way that belong to no evaluation; no two are the same question."""
+        return self._ask(judge, {identity(prompt): prompt for prompt in prompts}, until)
+
+    def taken(self, asked: "Asked") -> dict[tuple[str, bytes], Reply | NoReply]:
+        """What came of questions, by judge and identity in the order in which they were put, once they are done."""
+        self._count(asked.judge, asked.future.result())
+        return asked.found()
 
     def _way(self, question: Question) -> Way:
         if not question.prompts:
@@ -114,13 +108,13 @@ class Consulting:
             return None
         return handed(question.rule, question.item.replies, question.prompts, question.earlier)
 
-    def _ask(self, judge: str, prompts: Mapping[bytes, Prompt], until: float) -> "_Asked":
+    def _ask(self, judge: str, prompts: Mapping[bytes, Prompt], until: float) -> "Asked":
         affordable = list(prompts)[: self._calls_left]
         self._calls_left -= len(affordable)
         future = self._judges.ask(judge, [prompts[one] for one in affordable], until, self._trace)
-        return _Asked(judge, list(prompts), len(affordable), future)
+        return Asked(judge, list(prompts), len(affordable), future)
 
-    def count(self, judge: str, found: Sequence[Reply | NoReply]) -> None:
+    def _count(self, judge: str, found: Sequence[Reply | NoReply]) -> None:
         """Add what a judge was asked to the costs."""
         cost = self.costs[judge]
         for one in found:
@@ -130,7 +124,7 @@ class Consulting:
                 cost.output_tokens += one.output_tokens
 
 
-class _Asked(NamedTuple):
+class Asked(NamedTuple):
     """Distinct questions to one judge; the first so many of them were affordable and are on their way."""
 
     judge: str
@@ -139,6 +133,7 @@ class _Asked(NamedTuple):
     future: Future[list[Reply | NoReply]]
 
     def found(self) -> dict[tuple[str, bytes], Reply | NoReply]:
+        """By judge and identity, once the future is done."""
         replies = [*self.future.result(), *[_OVER] * (len(self.identities) - self.affordable)]
         return {(self.judge, one): reply for one, reply in zip(self.identities, replies, strict=True)}
 
@@ -151,7 +146,7 @@ class Consultation:
         consulting: Consulting,
         questions: Sequence[Question],
         ways: Sequence[Way],
-        asked: list[_Asked],
+        asked: list[Asked],
     ) -> None:
         self.futures: list[Future[Any]] = [one.future for one in asked]
         self._consulting = consulting
@@ -163,8 +158,7 @@ class Consultation:
         """For each question the replies by key, or why its judgement ends here; once all futures are done."""
         found: dict[tuple[str, bytes], Reply | NoReply] = {}
         for one in self._asked:
-            self._consulting.count(one.judge, one.future.result())
-            found |= one.found()
+            found |= self._consulting.taken(one)
         return [
             _own(question, way, found) if isinstance(way, list) else way
             for question, way in zip(self._questions, self._ways, strict=True)

@@ -44,6 +44,7 @@ FAULTS = [
     ("a blank objective", of(ONE, jq={"objective": " \n"}), "/jq/objective", "blank"),
     ("an unknown judge", of(ONE, jq={"objective": "x", "judge": "mut"}), "/jq/judge", "unknown_judge"),
     ("replies that do not align", of(ONE | {"replies": []}, jq={"objective": "x", "judge": "caller"}), "/queries/0/replies", "misaligned"),
+    ("replies that nobody reads", of(ONE | {"replies": [{"score": 1}]}), "/queries/0/replies", "unused"),
     ("a pattern", of(ONE, constraints=[REGEX]), "/constraints/0", "invalid_pattern"),
     ("an unknown constraint", of(ONE, constraints=[{"type": "regexp"}]), "/constraints/0/type", "unknown_type"),
     ("a judge as constraint", of(ONE, constraints=[{"type": "factuality"}]), "/constraints/0/type", "not_allowed"),

@@ -109,7 +109,7 @@ BY_WRITER = [
     ({"queries": [{"query": "q", "reference_embedding": [1]}]}, "/queries/0/responses", "invalid_embedding"),
     ({"queries": [{"query": "q", "embeddings": [[1]]}]}, "/queries/0/embeddings", "invalid_embedding"),
     ({"queries": [{"query": "q", "replies": [1]}]}, "/queries/0/replies", "misaligned"),
-    ({"queries": [{"query": "q"}] * 101, "generate": {"k": 100}}, "/queries", "limit_exceeded"),
+    ({"queries": [{"query": "q"}] * 51, "generate": {"k": 100}}, "/generate/k", "limit_exceeded"),
     ({"queries": [{"query": "q"}], "seed_prompt": "x" * 900_000, "generate": {"k": 40}}, "/generate/k", "limit_exceeded"),
 ]  # fmt: skip
 
@@ -117,6 +117,30 @@ BY_WRITER = [
 @pytest.mark.parametrize(("body", "pointer", "code"), BY_WRITER)
 def test_what_cannot_be_written_is_refused(body: Body, pointer: str, code: str) -> None:
     assert refused({"generate": {}} | body, judges=writing([])) == [(pointer, code)]
+
+
+def test_more_writing_than_items_or_calls_is_refused_before_it_begins() -> None:
+    nobody = writing([])
+    body = {"queries": [{"query": "q"}] * 2 + [asked([[1]])], "generate": {"k": 3}}
+    for limits, pointers in (
+        (Limits(judge_calls=5), ["/generate/k"]),
+        (Limits(items=6), ["/queries"]),
+        (Limits(judge_calls=5, items=6), ["/queries", "/generate/k"]),
+    ):
+        assert refused(body, limits, nobody) == [(pointer, "limit_exceeded") for pointer in pointers]
+    assert nobody.asked == []
+    assert measured(body, Limits(judge_calls=6, items=7), Embedder(), writing(["a"] * 6))["k"] is None
+
+
+def test_what_is_written_comes_to_no_more_than_a_body_may_hold() -> None:
+    judges = writing(lambda _: "é" * 50)
+    one = measured({"queries": [{"query": "q"}], "generate": {"k": 100}}, Limits(body_bytes=1_000), Embedder(), judges)[
+        "interactions"
+    ][0]
+    assert (one["k"], one["failed"], len(one["responses"])) == (10, 90, 100)
+    assert "body_bytes" in one["responses"][10]["error"]
+    assert "failed_responses" in codes(one)
+    assert len(judges.asked) < 100
 
 
 def test_own_vectors_are_not_looked_up_for_what_is_written() -> None:

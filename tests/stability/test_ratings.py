@@ -126,6 +126,17 @@ def test_a_judge_by_name() -> None:
 def test_replies_beside_another_judge_are_not_used() -> None:
     one = interaction(query("a", replies=[{"score": 0}]), judges=Scripted([{"score": 1}]), **ASKED)
     assert (one["jq"], "prompts" in one["jq_detail"]) == (1, False)
+    (detail,) = [warning["detail"] for warning in one["warnings"] if warning["code"] == "unused_replies"]
+    assert detail.startswith("1 replies are not read")
+
+
+@pytest.mark.parametrize(
+    ("replies", "more"),
+    [([None, None], {}), ([None, None], ASKED), ([{"score": 0}, None], CALLER), (None, ASKED), (None, {})],
+)
+def test_only_replies_that_nobody_reads_are_told(replies: list[Any] | None, more: dict[str, Any]) -> None:
+    one = interaction(query("a", "b", replies=replies), judges=Scripted([{"score": 1}] * 2), **more)
+    assert "unused_replies" not in codes(one)
 
 
 def test_constraints_named_like_the_rating_do_not_meet_it() -> None:

@@ -5,9 +5,12 @@ from time import perf_counter
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from service.config import Limits
 from service.core.judging import JudgeInfo, NoReply, Prompt, Reply
+from service.engine.consulting import Consulting
+from service.engine.generating import generating, order
 from service.judge.scripted import Scripted
 from tests.suites.driving import EXACT, answer, faults
 
@@ -212,6 +215,52 @@ def test_more_writing_than_calls_is_refused_before_it_begins() -> None:
     told = faults(prompts("{input}", repeat=3), Limits(judge_calls=2), nobody)
     assert [(pointer, code) for pointer, code, _ in told] == [("/repeat", "limit_exceeded")]
     assert not nobody.asked
+
+
+@pytest.mark.parametrize("concurrency", [None, 1, 40])
+@pytest.mark.parametrize("room", [0, 1, 16, 17, 100, 300])
+def test_what_is_written_comes_to_no_more_than_a_body_may_hold(room: int, concurrency: int | None) -> None:
+    writer = replace(WRITER, max_concurrency=concurrency)
+    judges = Scripted(lambda _: "Annabell", [writer])
+    body = prompts("{input}", repeat=300, graders=[{"type": "contains", "expected": "Ann"}])
+    got = answer(body, Limits(body_bytes=8 * room + 7), judges)
+    runs = got["versions"][0]["cases"][0]["runs"]
+    assert [run["reason"] for run in runs] == [None] * room + ["budget_exceeded"] * (300 - room)
+    assert all(("output" in run) == (place < room) for place, run in enumerate(runs))
+    assert all("body_bytes" in run["explanation"] for run in runs[room:])
+    assert room < len(judges.asked) + (room == 300) <= room + 4 * max(16, concurrency or 0) + 1
+    assert got["summary"]["judge"]["writer"]["calls"] == len(judges.asked)
+    expected = [] if room == 300 else ["budget_exceeded"] + ["partly_graded"] * (room > 0)
+    assert [one["code"] for one in got["versions"][0]["warnings"]] == (
+        expected if room else ["nothing_graded", *expected]
+    )
+
+
+def test_a_text_longer_than_one_that_may_be_sent_is_none() -> None:
+    broken, fine = runs_of(prompts("{input}", repeat=2), writing("x" * 41, "é" * 40), Limits(text_chars=40))
+    assert (broken["status"], broken["reason"], "output" in broken) == ("not_graded", "limit_exceeded", False)
+    assert "text_chars" in broken["explanation"]
+    assert (fine["status"], len(fine["output"])) == ("failed", 40)
+
+
+class Slow(Scripted):
+    """A judge whose answers never come."""
+
+    def ask(self, judge: str, prompts: Any, deadline: float, trace: Any) -> Future[list[Reply | NoReply]]:
+        super().ask(judge, prompts, deadline, trace)
+        self.promised = [*getattr(self, "promised", []), Future()]
+        return self.promised[-1]  # type: ignore[no-any-return]
+
+
+def test_whoever_goes_away_cancels_all_that_is_being_written() -> None:
+    judges = Slow([], [WRITER])
+    orders = [order((), str(number), None, None) for number in range(1_000)]
+    steps = generating(Consulting(judges, perf_counter() + 60, 1_000, {}), WRITER, orders, Limits())
+    while next(steps) is None:
+        pass
+    steps.close()
+    assert len(judges.asked) == 64
+    assert all(future.cancelled() for future in judges.promised)
 
 
 def test_a_place_in_doubled_braces_is_warned_of() -> None:

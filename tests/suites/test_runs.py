@@ -292,3 +292,35 @@ def test_calls_of_judges_are_limited() -> None:
 def test_the_means_of_a_case_and_of_a_version_leave_out_what_was_not_graded() -> None:
     case = case_of(1, None, 0.5)
     assert (case["score"], case["graded_runs"], case["not_graded_runs"]) == (0.75, 2, 1)
+
+
+# Grades and replies that nobody reads ------------------------------------------------------------------------------
+
+REVIEW = {"type": "review", "id": "r", "criteria": "x"}
+BY_CALLER = {"type": "possible", "id": "p", "judge": "caller"}
+BY_JUDGE = BY_CALLER | {"judge": "default"}
+REPLY = {"choice": "B", "reasons": "so"}
+UNREAD: list[tuple[str, list[dict[str, Any]], dict[str, Any], list[str]]] = [
+    ("read", [REVIEW, BY_CALLER], {"grades": {"r": {"score": 1}}, "replies": {"p": [REPLY]}}, []),
+    ("another judge", [BY_JUDGE], {"replies": {"p": [REPLY]}}, ["unused_replies"]),
+    ("a rule", [HAS_A | {"id": "p"}], {"replies": {"p": [REPLY]}}, ["unused_replies"]),
+    ("a grade for a judge", [BY_CALLER], {"grades": {"p": {"score": 1}}}, ["unused_grades"]),
+    ("one of two", [REVIEW, BY_JUDGE], {"grades": {"r": {"score": 1}, "p": {"score": 0}}}, ["unused_grades"]),
+    ("both", [HAS_A | {"id": "p"}], {"grades": {"p": {"score": 1}}, "replies": {"p": []}}, ["unused_grades", "unused_replies"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("own", [False, True], ids=["of the suite", "of the case"])
+@pytest.mark.parametrize(("graders", "given", "codes"), [row[1:] for row in UNREAD], ids=[row[0] for row in UNREAD])
+def test_what_nobody_reads_is_told(
+    graders: list[dict[str, Any]], given: dict[str, Any], codes: list[str], own: bool
+) -> None:
+    bearing = {"output": "a"} | given
+    body = suite({"c": ["a"], "d": ["b", bearing, bearing]}, {"c": ["a"]})
+    for case in body["cases"]:
+        case["graders"] = graders if own else []
+    got = answer(body | {"graders": [] if own else graders}, judges=Scripted(lambda _: REPLY))
+    told = [one for one in got["versions"][0]["warnings"] if one["code"].startswith("unused")]
+    assert [one["code"] for one in told] == codes
+    assert all("2 runs" in one["detail"] and "'d'" in one["detail"] for one in told)
+    assert not [one for one in got["versions"][1]["warnings"] if one["code"].startswith("unused")]

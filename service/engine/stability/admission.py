@@ -36,7 +36,7 @@ def admit(
         over("/queries", _texts_to_embed(request, came), limits.texts, "texts"),
         _queries(request, came),
         _constraints(request.constraints, limits),
-        _drawing(request, known),
+        _drawing(request, known, limits),
         _judging(request, known, limits),
         _texts(request, limits) if size > limits.text_chars else (),
     ):
@@ -81,11 +81,7 @@ def _queries(request: PromptMetrics, came: Sequence[Responses]) -> Iterator[Faul
         if not query.responses:
             yield from _without_responses(request, query, pointer)
         yield from _vectors(request, query, responses, pointer)
-        if query.replies is not None and len(query.replies) != len(query.responses):
-            told = (
-                f"{len(query.replies):,} replies for {len(query.responses):,} responses: null where there is none yet"
-            )
-            yield Fault(f"{pointer}/replies", "misaligned", told)
+        yield from _replies(request, query, pointer)
         yield None
 
 
@@ -97,6 +93,17 @@ def _without_responses(request: PromptMetrics, query: Query, pointer: str) -> It
         yield Fault(
             f"{pointer}/query", "missing_field", "Responses are to be generated, and there is nothing to answer"
         )
+
+
+def _replies(request: PromptMetrics, query: Query, pointer: str) -> Iterator[Fault]:
+    if query.replies is None:
+        return
+    if len(query.replies) != len(query.responses):
+        told = f"{len(query.replies):,} replies for {len(query.responses):,} responses: null where there is none yet"
+        yield Fault(f"{pointer}/replies", "misaligned", told)
+    elif request.jq is None and any(reply is not None for reply in query.replies):
+        told = 'Nobody rates the responses: say by what, as in "jq": {"objective": "...", "judge": "caller"}'
+        yield Fault(f"{pointer}/replies", "unused", told)
 
 
 def _vectors(request: PromptMetrics, query: Query, responses: Responses, pointer: str) -> Iterator[Fault]:
@@ -123,11 +130,12 @@ def _constraints(rules: Sequence[Evaluator], limits: Limits) -> Iterator[Fault]:
             yield from (Fault(pointer, one.code, one.detail) for one in faults(bound, limits))
 
 
-def _drawing(request: PromptMetrics, known: Mapping[str, JudgeInfo]) -> Iterator[Fault]:
+def _drawing(request: PromptMetrics, known: Mapping[str, JudgeInfo], limits: Limits) -> Iterator[Fault]:
     if request.generate is None:
         return
     yield from generator_faults(request.generate.judge, known)
     chats = [messages(request, query) for query in request.queries if not query.responses]
+    yield from over("/generate/k", request.generate.k * len(chats), limits.judge_calls, "judge_calls")
     chars = request.generate.k * sum(len(message.content) for chat in chats for message in chat)
     yield from over("/generate/k", chars, MAX_PROMPT_CHARS, "generated_prompt_chars")
 

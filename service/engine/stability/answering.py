@@ -34,7 +34,7 @@ def measuring(
     yield from admit(request, came, outside.judges.known, limits, body_bytes)
     deadline = arrived + (request.deadline_ms or limits.deadline_ms) / 1000
     consulting = outside.consulting(deadline, limits)
-    responses = yield from completed(request, came, consulting)
+    responses = yield from completed(request, came, consulting, outside.judges.known, limits)
     judging = yield from judging_of(request, responses, limits, deadline)
     vectors = Vectors(request, responses)
     yield from vectors.make(outside.embedder, deadline, judging.work(outside.embedder, consulting))
@@ -72,6 +72,7 @@ def _interaction(
         *notices.of_responses(responses, request.generate.temperature if request.generate else None),
         *notices.of_vectors(query, found),
         *notices.of_groups(request, responses, one, vectors.recommended_tau),
+        *(notices.of_replies(query, request.jq.judge) if request.jq else ()),
         *notices.of_judgements(ungraded(judged.constraints.values()), one.jq_detail),
     ]
     return one

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from service.core.errors import Late
+from service.core.judging import CALLER
 from service.core.outcome import Evaluation
 from service.engine.batch import Notice
 from service.engine.stability.own import has_reference
@@ -54,7 +55,9 @@ def of_vectors(query: Query, found: Found) -> Iterator[Notice]:
     if found.reference is not None and not found.reference.any():
         yield Notice("zero_reference", "The vector of the reference is zero, which points nowhere: rss is null")
     if found.reference is None and found.reference_fault is None and has_reference(query):
-        told = "The responses have vectors of your own and the reference has none (reference_embedding): rss is null"
+        told = (
+            "The responses have vectors of your own and the reference has none: give reference_embedding; rss is null"
+        )
         yield Notice("reference_not_embedded", told)
     if found.truncated:
         yield Notice("truncated_texts", f"The model read only the beginning of {found.truncated:,} responses")
@@ -71,6 +74,14 @@ def of_groups(
     if one.chained:
         told = "Some responses of a cluster are less similar than tau, joined by others: try linkage complete"
         yield Notice("chained", told)
+
+
+def of_replies(query: Query, judge: str) -> Iterator[Notice]:
+    """About replies that nobody reads, since it is this judge that is asked."""
+    sent = [reply for reply in query.replies or () if reply is not None]
+    if sent and judge != CALLER:
+        told = f"{len(sent):,} replies are not read: they are for judge `caller`, and {cut(judge, 100)!r} is asked"
+        yield Notice("unused_replies", told)
 
 
 def of_judgements(ungraded: Sequence[Evaluation], ratings: JqDetail | None) -> Iterator[Notice]:

@@ -1,10 +1,11 @@
 """The responses of each query: those that came, and those that a judge writes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from service.core.judging import Message, Prompt
+from service.config import Limits
+from service.core.judging import JudgeInfo, Message, Prompt
 from service.engine.consulting import Consulting
 from service.engine.generating import Written, generating, order
 from service.engine.lanes import Steps
@@ -47,7 +48,13 @@ def sent(request: PromptMetrics) -> Steps[list[Responses]]:
     return came
 
 
-def completed(request: PromptMetrics, came: Sequence[Responses], consulting: Consulting) -> Steps[list[Responses]]:
+def completed(
+    request: PromptMetrics,
+    came: Sequence[Responses],
+    consulting: Consulting,
+    known: Mapping[str, JudgeInfo],
+    limits: Limits,
+) -> Steps[list[Responses]]:
     """The same, with responses that a judge writes for the queries that came without."""
     drawing = request.generate
     if drawing is None:
@@ -59,7 +66,7 @@ def completed(request: PromptMetrics, came: Sequence[Responses], consulting: Con
             warmth, tokens = drawing.temperature, drawing.max_output_tokens
             orders += [order(chat, f"{place}/{number}", warmth, tokens) for number in range(1, drawing.k + 1)]
             yield None
-    written = yield from generating(consulting, drawing.judge, orders)
+    written = yield from generating(consulting, known[drawing.judge], orders, limits)
     parts = iter([written[start : start + drawing.k] for start in range(0, len(written), drawing.k)])
     strip = request.strip_reasoning
     return [one if one.all else _drawn(next(parts), strip=strip) for one in came]

@@ -24,6 +24,7 @@ from service.engine.suites.grading import Tries, grading
 from service.engine.suites.results import Comparison, RunResult, SuiteResults, SuiteSummary, VersionResult
 from service.engine.suites.runs import case_ids, read_runs
 from service.engine.suites.scoring import case_result, suite_score
+from service.engine.suites.unread import unread
 from service.engine.suites.verdict import conditions_of, passes
 from service.engine.suites.wire import Suite, Version
 from service.engine.writing import Answered, Writing, account, encode
@@ -46,15 +47,17 @@ def answering(
         raise Invalid(faults[:MAX_FAULTS])
     deadline = arrived + (suite.deadline_ms or limits.deadline_ms) / 1000
     consulting = outside.consulting(deadline, limits)
-    written = yield from drawn(suite, consulting)
+    written = yield from drawn(suite, consulting, outside.judges.known, limits)
     tries: Tries = [written.get(place, runs) for place, runs in enumerate(sent)]
     graded, run = yield from grading(
         suite, tries, lambda batch: Run(batch, names, limits, deadline), outside.embedder, consulting
     )
     counts = None if run is None else run.counts()
     versions = []
-    for version, of_version in zip(suite.versions, graded, strict=True):
-        versions.append((yield from _version(suite, version, of_version, outside.judges.known)))
+    for version, of_version, runs in zip(suite.versions, graded, sent, strict=True):
+        one = yield from _version(suite, version, of_version, outside.judges.known)
+        one.warnings += unread(suite, runs, names)
+        versions.append(one)
     answer = SuiteResults(
         name=suite.name,
         passed=_passed(suite, versions),

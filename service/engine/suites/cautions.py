@@ -20,7 +20,9 @@ def cautions(suite: Suite, version: Version, cases: Sequence[CaseResult]) -> Ite
     else:
         yield from _of_cases_left_out(cases)
     if unpaid := sum(run.reason == "budget_exceeded" for case in cases for run in case.runs):
-        yield Notice("budget_exceeded", f"{unpaid} runs were not made or graded: judges may not be asked more often")
+        yield Notice(
+            "budget_exceeded", f"{unpaid} runs were not made or graded: this request may ask no more of judges"
+        )
     if partly := [case.id for case in cases if case.graded_runs and case.not_graded_runs]:
         told = f"{_count(partly)} scored by some of the runs only, first {partly[0]!r}"
         yield Notice("partly_graded", told)

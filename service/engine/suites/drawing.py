@@ -1,8 +1,11 @@
 """The runs of versions that came with a prompt instead of outputs."""
 
+from collections.abc import Mapping
+
 from msgspec import UNSET
 
-from service.core.judging import Message, Prompt
+from service.config import Limits
+from service.core.judging import JudgeInfo, Message, Prompt
 from service.engine.consulting import Consulting
 from service.engine.generating import Generate, Written, generating, order
 from service.engine.lanes import Steps
@@ -12,7 +15,9 @@ from service.engine.suites.wire import Sampling, Suite, SuiteCase, Version
 from service.primitives.jsontext import as_text
 
 
-def drawn(suite: Suite, consulting: Consulting) -> Steps[dict[int, list[list[Written]]]]:
+def drawn(
+    suite: Suite, consulting: Consulting, known: Mapping[str, JudgeInfo], limits: Limits
+) -> Steps[dict[int, list[list[Written]]]]:
     """What the judge writes for each version with a prompt, by the version's place: case by case, repeat by repeat."""
     versions = {place: one for place, one in enumerate(suite.versions) if one.prompt is not UNSET}
     if suite.generate is None or not versions:
@@ -22,7 +27,7 @@ def drawn(suite: Suite, consulting: Consulting) -> Steps[dict[int, list[list[Wri
         for name, case in zip(case_ids(suite.cases), suite.cases, strict=True):
             orders += _orders(suite, suite.generate, version, name, case)
             yield None
-    written = iter((yield from generating(consulting, suite.generate.judge, orders)))
+    written = iter((yield from generating(consulting, known[suite.generate.judge], orders, limits)))
     return {place: [[next(written) for _ in range(suite.repeat)] for _ in suite.cases] for place in versions}
 
 
