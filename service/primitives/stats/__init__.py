@@ -21,6 +21,7 @@ from service.primitives.stats.repeats import (
     standard_error,
 )
 from service.primitives.stats.significance import Test, fisher, holm, least_adjusted, mcnemar, sign_flip
+from service.primitives.stats.strata import mantel_haenszel
 
 __all__ = [
     "Z95",
@@ -36,6 +37,7 @@ __all__ = [
     "flaky",
     "holm",
     "least_adjusted",
+    "mantel_haenszel",
     "mcnemar",
     "mean_interval",
     "pair_agreement",
