@@ -11,6 +11,7 @@ ServiceError
 ├── Invalid            JSON of the wrong shape: every fault with its place
 ├── Overloaded         too much waits already
 ├── ModelUnavailable   no model that could make vectors
+│   └── TextRefused    the model works, and does not take this text
 └── Late               the deadline passed first
 """
 
@@ -83,6 +84,10 @@ class Overloaded(ServiceError):
 
 class ModelUnavailable(ServiceError):
     """No model that could make vectors, or none that answers."""
+
+
+class TextRefused(ModelUnavailable):
+    """The model takes texts, but not this one, now or later."""
 
 
 class Late(ServiceError):

@@ -11,10 +11,10 @@ from time import perf_counter
 
 from msgspec import structs
 
-from service.core.errors import ModelUnavailable, Overloaded, ServiceError
+from service.core.errors import ModelUnavailable, Overloaded, ServiceError, TextRefused
 from service.core.ports import Embedded, Figures, Model, Reading
 from service.embedding.cache import Cache, Made
-from service.embedding.encoder import Encoder, TextRefused
+from service.embedding.encoder import Encoder
 from service.embedding.orders import Order, Tally
 from service.embedding.pool import Entry, Pool
 from service.embedding.portions import portions

@@ -5,12 +5,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from service.core.errors import ModelUnavailable
 from service.core.ports import Matrix, Model
-
-
-class TextRefused(ModelUnavailable):
-    """The model will not read one of the texts of a run; it may read the others."""
 
 
 class Prepared(Struct):
@@ -30,7 +25,8 @@ class Prepared(Struct):
 class Encoder(Protocol):
     """A model, called from several threads at once.
 
-    ModelUnavailable where it cannot answer, TextRefused where that is due to one of the texts.
+    ModelUnavailable where it cannot answer, TextRefused where that is due to one of the texts of a run: it may take
+    the others.
     """
 
     @property

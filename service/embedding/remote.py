@@ -14,11 +14,12 @@ import httpx
 import msgspec
 import numpy as np
 
-from service.core.errors import ModelUnavailable
+from service.core.errors import ModelUnavailable, TextRefused
 from service.core.ports import Matrix, Model
-from service.embedding.encoder import Prepared, TextRefused
+from service.embedding.encoder import Prepared
 from service.embedding.remote_calls import Caller, Passing
 from service.embedding.remote_endpoint import Endpoint
+from service.embedding.remote_refusals import REFUSING, Refusals, Refused
 from service.embedding.remote_replies import RemoteFault, first_model, vectors
 
 PROBE = "How long are your vectors?"
@@ -26,26 +27,24 @@ UNLISTED = "default"
 """The model asked for where the server lists none."""
 CHARACTERS_PER_TOKEN = 4
 MAX_RETRY_AFTER = 3600
-REFUSING = (400, 413, 422)
-"""Statuses that blame what was sent."""
 
 _LOG = logging.getLogger(__name__)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-class _Refused(RemoteFault):
-    """The server blames what it was sent."""
-
-
 class RemoteEncoder:
     """Asks a server for vectors; safe to use from several threads. Implements `embedding.encoder.Encoder`.
 
-    The server may come and go: whatever it does ends in vectors of length 1 or in ModelUnavailable.
+    The server may come and go: whatever it does ends in vectors of length 1 or in ModelUnavailable. A refusal is held
+    against the texts, as TextRefused, only if the server is known to take another.
     """
 
     def __init__(self, endpoint: Endpoint, sleep: Callable[[float], None] | None = None) -> None:
         self._endpoint = endpoint
         self._caller = Caller(endpoint, sleep)
+        self._refusals = Refusals(endpoint)
+        self._has_taken = False
+        """Since the last refusal it has taken a text."""
         self._probing = Lock()
         self._model: Model | None = None
         self._failure = ModelUnavailable("The embedding server has not been asked yet")
@@ -76,7 +75,8 @@ class RemoteEncoder:
         model = self.model
         step = self._endpoint.texts_per_call
         texts = [one.text for one in prepared]
-        parts = [self._embed(model.id, texts[start : start + step]) for start in range(0, len(texts), step)]
+        with self._told():
+            parts = [self._taken(model.id, texts[start : start + step]) for start in range(0, len(texts), step)]
         for part in parts:
             _require_dimensions(part.shape[1], model.dimensions)
         return np.concatenate([np.empty((0, model.dimensions), np.float32), *parts])
@@ -99,7 +99,8 @@ class RemoteEncoder:
             raise ModelUnavailable(self._failure.detail, self._failure.headers)
         try:
             name = self._endpoint.model or self._listed()
-            dimensions = self._embed(name, [PROBE]).shape[1]
+            with self._told():
+                dimensions = self._probe(name).shape[1]
         except ModelUnavailable as fault:
             self._failure = fault
             self._quiet_until = monotonic() + self._endpoint.pause_seconds
@@ -113,17 +114,33 @@ class RemoteEncoder:
             answer = self._caller.call("GET", "/models")
         return (first_model(answer.body) if answer.status == 200 else None) or UNLISTED
 
+    def _taken(self, name: str, texts: list[str]) -> Matrix:
+        """The vectors of texts. TextRefused where the server takes a text, but not these; else RemoteFault."""
+        try:
+            return self._embed(name, texts)
+        except Refused as refusal:
+            if not self._has_taken:
+                self._probe(name)
+            self._has_taken = False
+            raise TextRefused(str(refusal)) from None
+
+    def _probe(self, name: str) -> Matrix:
+        """The vector of a text that nobody has reason to refuse. RemoteFault where there is none."""
+        try:
+            return self._embed(name, [PROBE])
+        except Refused as refusal:
+            raise RemoteFault(refusal.of_any) from None
+
     def _embed(self, name: str, texts: list[str]) -> Matrix:
         body = msgspec.json.encode({"model": name, "input": texts, "encoding_format": "float"})
-        with self._told():
-            answer = self._caller.call("POST", "/embeddings", body)
-            if answer.status != 200:
-                raise (
-                    _Refused(_refusal(answer.status))
-                    if answer.status in REFUSING
-                    else RemoteFault(_refusal(answer.status))
-                )
-            return vectors(answer.body, len(texts))
+        answer = self._caller.call("POST", "/embeddings", body)
+        if answer.status in REFUSING:
+            raise self._refusals.of(answer.status, answer.body)
+        if answer.status != 200:
+            raise RemoteFault(_failure(answer.status))
+        found = vectors(answer.body, len(texts))
+        self._has_taken = True
+        return found
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -135,8 +152,7 @@ class RemoteEncoder:
             _LOG.warning("%s [%s] %s", fault, httpx.URL(self._endpoint.url).netloc.decode(), cause or "")
             after = ceil(fault.after) if isinstance(fault, Passing) else 0
             wait = min(max(after, ceil(self._endpoint.pause_seconds), 1), MAX_RETRY_AFTER)
-            kind = TextRefused if isinstance(fault, _Refused) else ModelUnavailable
-            raise kind(str(fault), {"Retry-After": str(wait)}) from None
+            raise ModelUnavailable(str(fault), {"Retry-After": str(wait)}) from None
 
 
 def _require_dimensions(found: int, known: int) -> None:
@@ -148,13 +164,11 @@ def _require_dimensions(found: int, known: int) -> None:
         )
 
 
-def _refusal(status: int) -> str:
+def _failure(status: int) -> str:
     if 300 <= status < 400:
         return f"The embedding server redirects to another address (status {status}), and nobody follows"
     if status in (401, 403):
         return f"The embedding server does not accept the service's key (status {status})"
     if status == 404:
         return "The embedding server knows no such model or no such path (status 404)"
-    if status in REFUSING:
-        return f"The embedding server refused the texts (status {status}): one may be too long for its model"
     return f"The embedding server answered with status {status}"

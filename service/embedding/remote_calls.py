@@ -1,6 +1,7 @@
 """Calls of a server that nobody vouches for: bounded in tries, in time and in bytes."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from threading import Event
@@ -19,6 +20,7 @@ from tenacity import (
 )
 
 from service.embedding.remote_endpoint import Endpoint
+from service.embedding.remote_refusals import REFUSING
 from service.embedding.remote_replies import RemoteFault
 from service.primitives.servers import retry_after
 
@@ -28,13 +30,14 @@ PASSING_STATUSES = {
     503: "The embedding server is not ready (status 503)",
     504: "The embedding server did not answer what stands before it in time (status 504)",
 }
+REFUSAL_BYTES = 64 * 1024
 LATE = "The embedding server did not answer in time"
 
 _jitter = wait_random_exponential(multiplier=0.25, max=2)
 
 
 class Answer(Struct, frozen=True):
-    """An answer; the body is read only where the status is 200."""
+    """An answer; the body is read only where the status is 200, and of a refusal if it is short."""
 
     status: int
     body: bytes
@@ -98,15 +101,19 @@ class Caller:
         if response.status_code in PASSING_STATUSES:
             after = retry_after(response.headers.get("retry-after", ""), datetime.now(UTC))
             raise Passing(PASSING_STATUSES[response.status_code], after)
-        if response.status_code != 200:
-            return b""
+        if response.status_code in REFUSING:
+            with suppress(RemoteFault, httpx.TransportError):
+                return self._body(response, give_up, REFUSAL_BYTES)
+        return self._body(response, give_up, self._endpoint.reply_bytes) if response.status_code == 200 else b""
+
+    def _body(self, response: httpx.Response, give_up: float, most: int) -> bytes:
         if response.headers.get("content-encoding", "identity").lower() != "identity":
             raise RemoteFault("The embedding server compressed its answer, which was not asked for")
         body = bytearray()
         for chunk in response.iter_raw():
             body += chunk
-            if len(body) > self._endpoint.reply_bytes:
-                raise RemoteFault(f"The embedding server's answer is over {self._endpoint.reply_bytes:,} bytes")
+            if len(body) > most:
+                raise RemoteFault(f"The embedding server's answer is over {most:,} bytes")
             if monotonic() > give_up:
                 raise Passing(LATE)
         return bytes(body)

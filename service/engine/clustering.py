@@ -75,7 +75,7 @@ def clustering(request: ClustersRequest, embedder: Embedder, limits: Limits, dea
     assert request.texts is not UNSET
     _refuse_many("/texts", len(request.texts), request.linkage)
     refuse(long_texts(((f"/texts/{place}", text) for place, text in enumerate(request.texts)), limits))
-    embedded = whole((yield from awaited(embedder.embed(request.texts, deadline))))
+    embedded = whole((yield from awaited(embedder.embed(request.texts, deadline))), "/texts/{}".format)
     found = yield from cluster(embedded.vectors, request.tau, request.linkage)
     too_long = truncated(embedded.readings).items()
     cut = [TruncatedText(f"/texts/{place}", one.tokens, one.read) for place, one in too_long]

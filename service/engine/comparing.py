@@ -43,7 +43,7 @@ def comparing(request: SimilarityRequest, embedder: Embedder, limits: Limits, de
     pointers = [f"/pairs/{place // 2}/{place % 2}" for place in range(len(texts))]
     refuse(over("/pairs", len(request.pairs), limits.items, "items"))
     refuse(long_texts(zip(pointers, texts, strict=True), limits))
-    embedded = whole((yield from awaited(embedder.embed(texts, deadline))))
+    embedded = whole((yield from awaited(embedder.embed(texts, deadline))), pointers.__getitem__)
     found: list[float] = []
     for start in range(0, len(texts), TEXTS_AT_ONCE):
         some = embedded.vectors[start : start + TEXTS_AT_ONCE]

@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from service.config import Embedding, Limits
-from service.core.errors import MAX_FAULTS, Fault, Invalid, Late, ModelUnavailable, NotFound, TooLarge
+from service.core.errors import MAX_FAULTS, Fault, Invalid, Late, ModelUnavailable, NotFound, TextRefused, TooLarge
 from service.core.ports import Embedded, Embedder, Matrix, Model, Reading
 from service.engine.admission import over
 from service.engine.lanes import Steps, awaited
@@ -123,7 +123,7 @@ def embedding(
     if known := _known(embedder):
         _require_named(request.model, names_of(known, own))
         _size(request.dimensions, known)
-    embedded = whole((yield from awaited(embedder.embed(texts, deadline))))
+    embedded = whole((yield from awaited(embedder.embed(texts, deadline))), "/input/{}".format)
     model = embedder.model
     # a model behind a server is known only now
     _require_named(request.model, names_of(model, own))
@@ -133,8 +133,13 @@ def embedding(
     return (yield from _body(request, embedded, vectors, model, limits))
 
 
-def whole(embedded: Embedded) -> Embedded:
-    """What was embedded, if it is all of it."""
+def whole(embedded: Embedded, pointer: Callable[[int], str]) -> Embedded:
+    """What was embedded, if it is all of it; `pointer` says where each text stands.
+
+    Invalid where the model does not take some of the texts; else ModelUnavailable or Late.
+    """
+    faults = sorted(embedded.faults.items())
+    refuse([Fault(pointer(place), "refused", one.detail) for place, one in faults if isinstance(one, TextRefused)])
     if embedded.faults:
         place, fault = min(embedded.faults.items())
         raise ModelUnavailable(f"{fault.detail} (text {place})", fault.headers)

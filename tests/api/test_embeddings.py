@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from tests.embedding import tiny
+from tests.embedding.serving import Choosy, running
 from tests.model import require_model
 from tests.serving import served
 
@@ -314,3 +315,43 @@ def test_the_service_is_an_embedder_for_another_one() -> None:
         ready = client.get(f"{near.url}/readyz").json()
         assert "embedding server" in ready["missing"][0]
         assert "scorewright_embedding_up 0.0" in client.get(f"{near.url}/metrics").text
+
+
+def test_a_text_that_the_server_refuses_is_the_callers_to_mend() -> None:
+    """422 and no 503: whoever tries a 503 again would do so for ever."""
+    key = "sk-not-to-be-seen"
+    with (
+        running(Choosy(), None) as far,
+        served(EMBEDDER="openai", EMBEDDER_URL=far.url, EMBEDDER_API_KEY=key) as near,
+        httpx.Client(base_url=near.url, timeout=60) as client,
+    ):
+        far.says = lambda asked: {"error": {"message": f"{key}: at most 512 tokens"}}
+        said = "The embedding server refused the text (status 413): [hidden]: at most 512 tokens"
+        for path, body, pointers in (
+            ("/v1/embeddings", {"input": ["a", "bad", "b", "as bad"]}, ["/input/1", "/input/3"]),
+            ("/v1/similarity", {"pairs": [["a", "b"], ["a", "bad"]]}, ["/pairs/1/1"]),
+            ("/v1/clusters", {"texts": ["bad", "a"]}, ["/texts/0"]),
+        ):
+            answer = client.post(path, json=body)
+            assert (answer.status_code, answer.headers["content-type"]) == (422, PROBLEM)
+            assert "retry-after" not in answer.headers
+            assert answer.json()["errors"] == [
+                {"pointer": pointer, "code": "refused", "detail": said} for pointer in pointers
+            ]
+        error = client.post("/v1/embeddings", json={"input": ["bad"]}).json()["error"]
+        assert (error["type"], error["param"]) == ("invalid_request_error", "input.0")
+        items = [{"output": text, "expected": "b"} for text in ("bad", "a")]
+        got = client.post("/v1/evaluations", json={"items": items, "evaluators": [{"type": "embedding_similarity"}]})
+        ungraded, graded = (one["evaluations"][0] for one in got.json()["results"])
+        assert [ungraded[name] for name in ("status", "reason", "explanation")] == [
+            "not_graded",
+            "model_unavailable",
+            said,
+        ]
+        assert graded["status"] in ("passed", "failed")
+        assert client.get("/readyz").json()["missing"] == []
+        far.refuses = bool
+        answer = client.post("/v1/embeddings", json={"input": [f"{place}" for place in range(9)]})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (503, "model_unavailable")
+        assert "refuses any text (status 413)" in answer.json()["detail"]
+        assert "model: The embedding server refuses any text" in client.get("/readyz").json()["missing"][0]

@@ -6,9 +6,10 @@ from threading import Event
 from time import perf_counter
 from typing import Any
 
+from service.core.errors import TextRefused
 from service.core.ports import Matrix
 from service.embedding.batcher import Batcher
-from service.embedding.encoder import Encoder, Prepared, TextRefused
+from service.embedding.encoder import Encoder, Prepared
 from service.embedding.hashing import HashingEncoder
 from tests.embedding.encoding import vectors
 

@@ -180,3 +180,19 @@ def certified(folder: Path) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
     return context
+
+
+class Choosy(Server):
+    """Refuses calls with a text that it `refuses`, and `says` why."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.status = 413
+        self.refuses: Callable[[str], bool] = lambda text: "bad" in text
+        self.says: Callable[[Asked], Any] = lambda asked: {"error": f"{len(asked.json['input'])} of them too long"}
+
+    def answer(self, asked: Asked) -> Told:
+        told = super().answer(asked)
+        if told is RIGHT and any(map(self.refuses, asked.json["input"])):
+            return Told(self.status, json.dumps(self.says(asked)).encode())
+        return told

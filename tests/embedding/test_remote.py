@@ -124,7 +124,7 @@ def test_a_wrong_answer_is_no_vector(body: bytes, sentence: str, make: Make, ser
 
 REFUSED = {
     302: "redirects",
-    400: "refused the texts",
+    400: "refused the text ",
     401: "key",
     403: "key",
     404: "no such model",
