@@ -127,7 +127,15 @@ def test_replies_beside_another_judge_are_not_used() -> None:
     one = interaction(query("a", replies=[{"score": 0}]), judges=Scripted([{"score": 1}]), **ASKED)
     assert (one["jq"], "prompts" in one["jq_detail"]) == (1, False)
     (detail,) = [warning["detail"] for warning in one["warnings"] if warning["code"] == "unused_replies"]
-    assert detail.startswith("1 replies are not read")
+    assert detail == "1 of 1 replies are not read, the first at 0: judge 'default' is asked, and not `caller`"
+
+
+def test_a_reply_beside_no_response_is_not_used() -> None:
+    replies = [None, {"score": 1}, {"score": 0.5}]
+    one = interaction(query("a", {"error": "quota"}, "b", replies=replies), **CALLER)
+    assert (one["jq"], one["jq_detail"]["scores"]) == (0.5, [None, None, 0.5])
+    (detail,) = [warning["detail"] for warning in one["warnings"] if warning["code"] == "unused_replies"]
+    assert detail == "1 of 2 replies are not read, the first at 1: there is no text"
 
 
 @pytest.mark.parametrize(

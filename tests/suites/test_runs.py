@@ -322,5 +322,5 @@ def test_what_nobody_reads_is_told(
     got = answer(body | {"graders": [] if own else graders}, judges=Scripted(lambda _: REPLY))
     told = [one for one in got["versions"][0]["warnings"] if one["code"].startswith("unused")]
     assert [one["code"] for one in told] == codes
-    assert all("2 runs" in one["detail"] and "'d'" in one["detail"] for one in told)
+    assert all("read: 2, first" in one["detail"] and "'d'" in one["detail"] for one in told)
     assert not [one for one in got["versions"][1]["warnings"] if one["code"].startswith("unused")]

@@ -72,7 +72,7 @@ def _interaction(
         *notices.of_responses(responses, request.generate.temperature if request.generate else None),
         *notices.of_vectors(query, found),
         *notices.of_groups(request, responses, one, vectors.recommended_tau),
-        *(notices.of_replies(query, request.jq.judge) if request.jq else ()),
+        *(notices.of_replies(query, responses, request.jq.judge) if request.jq else ()),
         *notices.of_judgements(ungraded(judged.constraints.values()), one.jq_detail),
     ]
     return one

@@ -76,11 +76,13 @@ def of_groups(
         yield Notice("chained", told)
 
 
-def of_replies(query: Query, judge: str) -> Iterator[Notice]:
-    """About replies that nobody reads, since it is this judge that is asked."""
-    sent = [reply for reply in query.replies or () if reply is not None]
-    if sent and judge != CALLER:
-        told = f"{len(sent):,} replies are not read: they are for judge `caller`, and {cut(judge, 100)!r} is asked"
+def of_replies(query: Query, responses: Responses, judge: str) -> Iterator[Notice]:
+    """About replies that nobody reads: where this judge is asked instead, and of responses that have no text."""
+    sent = [place for place, reply in enumerate(query.replies or ()) if reply is not None]
+    unread = sorted(set(sent).difference(responses.kept)) if judge == CALLER else sent
+    if unread:
+        why = "there is no text" if judge == CALLER else f"judge {cut(judge, 100)!r} is asked, and not `caller`"
+        told = f"{len(unread):,} of {len(sent):,} replies are not read, the first at {unread[0]}: {why}"
         yield Notice("unused_replies", told)
 
 

@@ -26,7 +26,7 @@ def unread(suite: Suite, sent: Sequence[Sequence[SentRun]], names: Names) -> Ite
         ]
         if found:
             case, grader = (cut(name, 100) for name in found[0])
-            told = f"{field} of {len(found):,} runs are not read, first of case {case!r} for {grader!r}"
+            told = f"Runs with {field} that are not read: {len(found):,}, first of case {case!r} for {grader!r}"
             yield Notice(f"unused_{field}", f"{told}: only a grader {reader} takes {field}")
 
 
