@@ -107,6 +107,7 @@ BY_WRITER = [
     ({"queries": [{}]}, "/queries/0/query", "missing_field"),
     ({"queries": [{"query": " "}]}, "/queries/0/query", "missing_field"),
     ({"queries": [{"query": "q", "reference_embedding": [1]}]}, "/queries/0/responses", "invalid_embedding"),
+    ({"queries": [{"query": "q", "reference_embedding": [1], "embeddings": []}]}, "/queries/0/responses", "invalid_embedding"),
     ({"queries": [{"query": "q", "embeddings": [[1]]}]}, "/queries/0/embeddings", "invalid_embedding"),
     ({"queries": [{"query": "q", "replies": [1]}]}, "/queries/0/replies", "misaligned"),
     ({"queries": [{"query": "q"}] * 51, "generate": {"k": 100}}, "/generate/k", "limit_exceeded"),
@@ -146,6 +147,26 @@ def test_what_is_written_comes_to_no_more_than_a_body_may_hold() -> None:
 def test_own_vectors_are_not_looked_up_for_what_is_written() -> None:
     session = written(writing(["a", "b", "c"]), vectors={"a": [1, 2, 3]})
     assert session["model"] == "scripted"
+
+
+def test_texts_to_be_written_count_towards_those_that_are_embedded() -> None:
+    for query in ({}, {"embeddings": []}, {"ground_truth_assistant": "r"}):
+        body = {"queries": [{"query": "q"} | query], "generate": {"k": 3}}
+        most = 3 + len(query.keys() & {"ground_truth_assistant"})
+        assert refused(body, Limits(texts=most - 1), writing([])) == [("/queries", "limit_exceeded")]
+        assert measured(body, Limits(texts=most), Embedder(), writing("abc"))["k"] == 3
+
+
+def test_a_vector_of_the_reference_may_be_another_querys() -> None:
+    queries = [{"query": "q", "ground_truth_assistant": "r"}, {"responses": ["s"], "ground_truth_assistant": "r"}]
+    embedder = Embedder()
+    session = measured(
+        {"queries": queries, "vectors": {"r": [0, 0, 1], "s": [0, 1, 0]}, "generate": {"k": 2}},
+        embedder=embedder,
+        judges=writing(["r", "r"]),
+    )
+    assert [one["rss"] for one in session["interactions"]] == [1, 0]
+    assert embedder.asked == [["r"]]
 
 
 def test_ten_are_written_unless_it_is_said_otherwise() -> None:

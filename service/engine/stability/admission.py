@@ -13,9 +13,9 @@ from service.engine.admission import long_values, over, repeated
 from service.engine.consulting import DEFAULT, no_such_judge
 from service.engine.generating import MAX_PROMPT_CHARS, generator_faults
 from service.engine.lanes import Steps
-from service.engine.stability.own import own_vectors
+from service.engine.stability.own import embeddings_of, own_vectors
 from service.engine.stability.responses import Responses, messages
-from service.engine.stability.vectors import texts_of
+from service.engine.stability.vectors import reference_of, texts_of
 from service.engine.stability.wire import PromptMetrics, Query
 from service.engine.vetting import faults
 from service.primitives import RuleFault
@@ -66,9 +66,11 @@ def _texts_to_embed(request: PromptMetrics, came: Sequence[Responses]) -> int:
     texts: set[str] = set()
     drawn = 0
     for query, responses in zip(request.queries, came, strict=True):
-        if query.embeddings is None and request.vectors.keys().isdisjoint(responses.texts):
+        if request.generate and not responses.all:
+            texts.update(filter(None, [reference_of(query)]))
+            drawn += request.generate.k
+        elif embeddings_of(query) is None and request.vectors.keys().isdisjoint(responses.texts):
             texts.update(texts_of(query, responses))
-            drawn += request.generate.k if request.generate and not responses.all else 0
     return len(texts) + drawn
 
 
@@ -110,7 +112,7 @@ def _vectors(request: PromptMetrics, query: Query, responses: Responses, pointer
     try:
         own_vectors(query, responses, request.vectors)
     except RuleFault as fault:
-        field = "/responses" if query.embeddings is None else "/embeddings"
+        field = "/responses" if embeddings_of(query) is None else "/embeddings"
         yield Fault(pointer + field, fault.code, fault.detail)
 
 

@@ -26,6 +26,11 @@ def has_reference(query: Query) -> bool:
     return bool(query.ground_truth_assistant.strip())
 
 
+def embeddings_of(query: Query) -> Sequence[Vector | None] | None:
+    """The `embeddings` of a query, if it has any; an empty list beside no responses is none."""
+    return query.embeddings if query.embeddings or query.responses else None
+
+
 def own_vectors(query: Query, responses: Responses, vectors: Mapping[str, Vector]) -> Own | None:
     """What the request has for a query, in `embeddings` or among `vectors`; None where the model is to be asked.
 
@@ -33,9 +38,11 @@ def own_vectors(query: Query, responses: Responses, vectors: Mapping[str, Vector
 
     RuleFault invalid_embedding where it has some of them, or the reference's without theirs, and for unequal lengths.
     """
-    if query.embeddings is None and responses.all and not responses.texts:
+    embeddings = embeddings_of(query)
+    to_be_written = not responses.all and query.reference_embedding is None
+    if embeddings is None and not responses.texts and (responses.all or to_be_written):
         return None
-    rows = _by_text(responses.texts, vectors) if query.embeddings is None else _aligned(query.embeddings, responses)
+    rows = _by_text(responses.texts, vectors) if embeddings is None else _aligned(embeddings, responses)
     reference = _reference(query, vectors)
     if rows is None and reference is None:
         return None
@@ -67,7 +74,7 @@ def _by_text(texts: Sequence[str], vectors: Mapping[str, Vector]) -> list[Vector
 def _reference(query: Query, vectors: Mapping[str, Vector]) -> Vector | None:
     if not has_reference(query):
         return None
-    if query.reference_embedding is not None or query.embeddings is not None:
+    if query.reference_embedding is not None or embeddings_of(query) is not None:
         return query.reference_embedding
     return vectors.get(query.ground_truth_assistant or "")
 
