@@ -1,11 +1,20 @@
 """What POST /v1/prompt-metrics tells of vectors, when they are arrays already and nothing is checked."""
 
+from collections.abc import Sequence
+from math import inf
+
 import msgspec
 import numpy as np
 
 from benchmarks.prompts.measures import Measures
+from benchmarks.prompts.ours import CONSTRAINTS
 from benchmarks.prompts.queries import Query, Session
+from service.catalogue import Rule
+from service.config import Limits
+from service.engine.batch import Batch, Sample
 from service.engine.lanes import drain
+from service.engine.naming import Names
+from service.engine.screening import Column, Screening
 from service.engine.stability.grouping import group
 from service.engine.stability.results import Interaction
 from service.engine.stability.vectors import Found
@@ -21,6 +30,8 @@ class Arrays:
         self._session = session
         sent = {"tau": session.tau, "queries": [{"responses": query.responses} for query in session.queries]}
         self._request = msgspec.convert(sent, PromptMetrics)
+        self._constraints = Names(Batch(items=[], evaluators=msgspec.convert(CONSTRAINTS, list[Rule]))).shared
+        self._items = [[Sample(output=text) for text in query.responses] for query in session.queries]
 
     def run(self) -> list[Measures]:
         """What the peer measures without constraints, and whatever else the service tells of vectors."""
@@ -29,6 +40,12 @@ class Arrays:
     def run_bare(self) -> list[Measures]:
         """What the peer measures, and no more."""
         return [_measured(query, self._session.tau) for query in self._session.queries]
+
+    def run_bare_with_icr(self) -> list[Measures]:
+        """What the peer measures, constraints too, and no more."""
+        screening = Screening(self._constraints, Limits(), inf)
+        icrs = [_complied(drain(screening.columns(items))) for items in self._items]
+        return [one._replace(icr=icr) for one, icr in zip(self.run_bare(), icrs, strict=True)]
 
     def _grouped(self, query: Query) -> Measures:
         into = Interaction(qa_id="", k=self._session.k, failed=0, stripped=0, empty=0)
@@ -46,3 +63,7 @@ def _measured(query: Query, tau: float) -> Measures:
     sizes = np.bincount(drain(components(rows, tau))).tolist()
     rss = float((rows @ reference).mean()) if query.reference else None
     return Measures(max(sizes) / len(rows), stability(sizes), rss, None)
+
+
+def _complied(columns: Sequence[Column]) -> float:
+    return sum(column.count(True) for column in columns) / sum(map(len, columns))

@@ -4,8 +4,9 @@ Most of the time that a judgement takes goes into its words, so a rule that has 
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import perf_counter
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -44,9 +45,16 @@ class Screening:
 
     def columns(self, items: Sequence[Item]) -> Steps[list[Column]]:
         """What the rules, one after the other, say of these items."""
+        outputs = [item.output for item in items]
+        are_texts = all(type(output) is str for output in outputs)
         found = []
         for rule, task in self._rules:
-            column: Column = [None] * len(items) if task is None else (yield from self._column(task, items))
+            if task is None:
+                column: Column = [None] * len(items)
+            elif task.test is not None and are_texts:
+                column = yield from self._column(task, outputs, outputs, task.test)
+            else:
+                column = yield from self._column(task, [task.key(item, {}) for item in items], items, task.hold)
             if task is not None and task.rule is not rule:
                 column = [_renamed(one, rule) for one in column]
             self._count(type_name(type(rule)), column)
@@ -64,23 +72,31 @@ class Screening:
             deduplicated=active - self._late - computed,
         )
 
-    def _column(self, task: Task, items: Sequence[Item]) -> Steps[Column]:
+    def _column(
+        self, task: Task, keys: Sequence[Any], subjects: Sequence[Any], hold: Callable[[Any], Held]
+    ) -> Steps[Column]:
+        """What `hold` says of each subject, or said of one with an equal key."""
         column: Column = []
-        known, now = task.held, perf_counter()
-        pause_at = now + SLICE_SECONDS
-        for item in items:
-            output = item.output
-            key = output if type(output) is str and task.reads_output else task.key(item, {})
+        known, deadline = task.held, self._deadline
+        began = now = perf_counter()
+        for key, subject in zip(keys, subjects, strict=True):
             held = known.get(key)
             if held is None:
-                held = self._late_for(task) if now > self._deadline else task.hold(item, key)
-                before, now = now, perf_counter()
-                task.seconds += now - before
-                if now > pause_at:
+                if now > deadline:
+                    held = self._late_for(task)
+                else:
+                    try:
+                        held = known[key] = hold(subject)
+                    except Exception as exc:
+                        held = known[key] = task.failed(exc)
+                        hold = hold if task.fault is None else task.refuse
+                now = perf_counter()
+                if now > began + SLICE_SECONDS:
+                    task.seconds += now - began
                     yield None
-                    now = perf_counter()
-                    pause_at = now + SLICE_SECONDS
+                    began = now = perf_counter()
             column.append(held)
+        task.seconds += perf_counter() - began
         return column
 
     def _late_for(self, task: Task) -> Evaluation:
@@ -88,10 +104,11 @@ class Screening:
         return task.too_late()
 
     def _count(self, kind: str, column: Column) -> None:
-        self._evaluations[kind, "passed"] += column.count(True)
-        self._evaluations[kind, "failed"] += column.count(False)
-        self._evaluations[kind, "skipped"] += column.count(None)
-        self._evaluations.update((kind, one.status) for one in column if isinstance(one, Evaluation))
+        passed, failed = column.count(True), column.count(False)
+        self._evaluations[kind, "passed"] += passed
+        self._evaluations[kind, "failed"] += failed
+        if passed + failed < len(column):
+            self._evaluations.update((kind, _status(one)) for one in column if not isinstance(one, bool))
 
 
 def _status(one: Held | None) -> Status:

@@ -78,17 +78,14 @@ class Task(Struct, kw_only=True):
         self.seen[key] = evaluation
         return evaluation
 
-    def hold(self, case: Case, key: Any) -> Held:
-        """Whether a case passes, or why there is no saying, remembered under its key."""
-        try:
-            if self.test is not None and type(key) is str:
-                held: Held = self.test(key)
-            else:
-                held = held_by((self.assessor or self.ready(case))(case))
-        except Exception as exc:
-            held = self.failed(exc)
-        self.held[key] = held
-        return held
+    def hold(self, case: Case) -> Held:
+        """Whether a case passes, or why there is no saying; raises what `failed` explains."""
+        return held_by((self.assessor or self.ready(case))(case))
+
+    def refuse(self, subject: object) -> Held:  # noqa: ARG002
+        """Raise why the rule cannot run."""
+        assert self.fault is not None
+        raise self.fault
 
     def too_late(self) -> Evaluation:
         """The outcome of what the deadline has overtaken; it is not remembered."""
@@ -125,7 +122,7 @@ class Task(Struct, kw_only=True):
         self.timeouts += 1
         if self.timeouts == MAX_TIMEOUTS:
             detail = f"{fault.detail}; {MAX_TIMEOUTS} times, so the rule was given up"
-            self.assessor, self.test, self.fault = None, None, RuleFault("regex_timeout", detail)
+            self.assessor, self.test, self.fault = None, None, RuleFault(fault.code, detail)
 
 
 def held_by(evaluation: Evaluation) -> Held:

@@ -22,6 +22,9 @@ _LOW = r"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 # An escape starts after an even number of backslashes; whole pairs are matched too, to be kept.
 _SURROGATE = re.compile(rf"(?<!\\)((?:\\\\)*+)(?:({_HIGH}{_LOW})|{_HIGH}|{_LOW})")
 
+_BLANK = " \t\r\n"
+_FIRST = '{["-0123456789tfn'
+
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -61,6 +64,8 @@ def decode(text: str) -> Any:
 
 def decoded(text: str) -> Any:
     """What `decode` returns, or UNSET where it raises: for those who need no explanation."""
+    if text.lstrip(_BLANK)[:1] not in _FIRST:
+        return UNSET  # prose, mostly
     try:
         value = _DECODER.decode(text)
     except (RecursionError, UnicodeEncodeError, msgspec.DecodeError):
@@ -169,7 +174,7 @@ def _syntax_fault(text: str, message: str) -> NotJson:
         except NotJson as fault:
             return fault
         return NotJson("lone_surrogate", "A text in the JSON has an escape that is half of a surrogate pair.")
-    if not text.strip(" \t\r\n"):
+    if not text.strip(_BLANK):
         return NotJson("no_json", "The text is empty.")
     if message == "Input data was truncated":
         return NotJson("no_json", "The text is no JSON: it ends before the JSON is complete.")

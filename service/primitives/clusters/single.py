@@ -5,7 +5,7 @@ from numpy import inf, maximum, minimum
 from numpy.typing import NDArray
 
 from service.primitives.clusters.cosines import Rows, blocks, float32_error, side_for, threshold
-from service.primitives.clusters.tree import Labels, Tree, by_appearance, compressed
+from service.primitives.clusters.tree import Labels, Tree, compressed, numbered
 from service.primitives.steps import Steps
 
 _FEW = 100
@@ -28,7 +28,7 @@ def components(unit: Rows, tau: float, side: int | None = None) -> Steps[Labels]
             one, other = np.nonzero(similar & (roots[rows, None] != roots[None, columns]))
             roots = _joined(roots, one + rows.start, other + columns.start)
             yield
-    return by_appearance(roots)
+    return numbered(roots)
 
 
 def spanning_tree(cosines: Rows) -> Steps[Tree]:

@@ -80,12 +80,9 @@ def compressed(roots: Labels) -> Labels:
     return roots
 
 
-def by_appearance(labels: Labels) -> Labels:
-    """The same partition, its clusters numbered from 0 in the order of their first members."""
-    _, first, positions = np.unique(labels, return_index=True, return_inverse=True)
-    numbers = np.empty_like(first)
-    numbers[np.argsort(first)] = np.arange(len(first))
-    return numbers[positions]
+def numbered(roots: Labels) -> Labels:
+    """The label of each node, from the least member of its cluster."""
+    return (np.cumsum(roots == np.arange(len(roots))) - 1)[roots]
 
 
 def _largest_after_each(places: Sequence[int], total: int) -> list[int]:
