@@ -104,11 +104,11 @@ class Handlers:
 
     async def embeddings(self, call: Call) -> Answer:
         """Vectors of texts."""
-        own, until = self._settings.embedding, self._deadline(call)
+        own = self._settings.embedding
         return await self._stepped(
             call,
             EmbeddingsRequest,
-            lambda request: embedding(request, self._embedder, own, self._limits, until),
+            lambda request: embedding(request, self._embedder, own, self._limits, call.exchange.started),
         )
 
     async def models(self, call: Call) -> Answer:  # noqa: ARG002
@@ -122,16 +122,18 @@ class Handlers:
 
     async def similarity(self, call: Call) -> Answer:
         """Cosines of pairs of texts."""
-        until = self._deadline(call)
         return await self._stepped(
-            call, SimilarityRequest, lambda request: comparing(request, self._embedder, self._limits, until)
+            call,
+            SimilarityRequest,
+            lambda request: comparing(request, self._embedder, self._limits, call.exchange.started),
         )
 
     async def clusters(self, call: Call) -> Answer:
         """Groups of texts or vectors."""
-        until = self._deadline(call)
         return await self._stepped(
-            call, ClustersRequest, lambda request: clustering(request, self._embedder, self._limits, until)
+            call,
+            ClustersRequest,
+            lambda request: clustering(request, self._embedder, self._limits, call.exchange.started),
         )
 
     async def evaluators(self, call: Call) -> Answer:  # noqa: ARG002
@@ -239,9 +241,6 @@ class Handlers:
         yield None
         result = yield from act(request)
         return Answer(200, result if isinstance(result, bytes) else encode(result), JSON)
-
-    def _deadline(self, call: Call) -> float:
-        return call.exchange.started + self._limits.deadline_ms / 1000
 
     async def _in_lane(self, steps: Steps[T], call: Call) -> T:
         return await self._lane.run(steps, call.receive, call.exchange.bytes_in)

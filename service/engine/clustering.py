@@ -11,7 +11,7 @@ from service.core.errors import Fault, Invalid
 from service.core.ports import Embedder
 from service.engine.admission import over
 from service.engine.comparing import TruncatedText
-from service.engine.embeddings import long_texts, refuse, truncated, whole
+from service.engine.embeddings import DeadlineMs, deadline_of, long_texts, refuse, truncated, whole
 from service.engine.lanes import Steps, awaited
 from service.primitives.clusters import MAX_VECTORS, Cluster, Clustering, Linkage, cluster
 from service.primitives.vectors import stacked
@@ -33,6 +33,7 @@ class ClustersRequest(Struct, kw_only=True, forbid_unknown_fields=True):
         Linkage,
         Meta(description="single: near one member; average: near the mean of them; complete: near each of them."),
     ] = "single"
+    deadline_ms: DeadlineMs = None
 
 
 class Group(Struct):
@@ -65,10 +66,11 @@ class Clusters(Struct):
     truncated: list[TruncatedText] | UnsetType = UNSET
 
 
-def clustering(request: ClustersRequest, embedder: Embedder, limits: Limits, deadline: float) -> Steps[Clusters]:
+def clustering(request: ClustersRequest, embedder: Embedder, limits: Limits, arrived: float) -> Steps[Clusters]:
     """Embed if need be, and group. Invalid, ModelUnavailable, Late or Overloaded where that cannot be."""
     if (request.texts is UNSET) == (request.embeddings is UNSET):
         raise Invalid([Fault("", "one_of", "Give either `texts` or `embeddings`")])
+    deadline = deadline_of(request.deadline_ms, limits, arrived)
     if request.embeddings is not UNSET:
         rows = yield from _rows(request.embeddings, request.linkage)
         return _told(request, (yield from cluster(rows, request.tau, request.linkage)), None, [])

@@ -7,7 +7,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from service.config import Limits
 from service.core.ports import Embedder
 from service.engine.admission import over
-from service.engine.embeddings import long_texts, refuse, truncated, whole
+from service.engine.embeddings import DeadlineMs, deadline_of, long_texts, refuse, truncated, whole
 from service.engine.lanes import Steps, awaited
 from service.primitives.vectors import paired_cosines
 
@@ -19,6 +19,7 @@ class SimilarityRequest(Struct, kw_only=True, forbid_unknown_fields=True):
     """Pairs of texts."""
 
     pairs: Annotated[list[tuple[str, str]], Meta(min_length=1, description="Two texts each.")]
+    deadline_ms: DeadlineMs = None
 
 
 class TruncatedText(Struct):
@@ -37,8 +38,9 @@ class Similarity(Struct):
     truncated: list[TruncatedText] | UnsetType = UNSET
 
 
-def comparing(request: SimilarityRequest, embedder: Embedder, limits: Limits, deadline: float) -> Steps[Similarity]:
+def comparing(request: SimilarityRequest, embedder: Embedder, limits: Limits, arrived: float) -> Steps[Similarity]:
     """Embed every text once and compare. Invalid, ModelUnavailable, Late or Overloaded where that cannot be."""
+    deadline = deadline_of(request.deadline_ms, limits, arrived)
     texts = [text for pair in request.pairs for text in pair]
     pointers = [f"/pairs/{place // 2}/{place % 2}" for place in range(len(texts))]
     refuse(over("/pairs", len(request.pairs), limits.items, "items"))

@@ -26,6 +26,11 @@ _encode = msgspec.json.Encoder().encode
 Texts = Annotated[str | list[Any], Meta(description="A text, or a list of texts.")]
 """Elements of other types are refused with a reason of their own."""
 
+DeadlineMs = Annotated[
+    Annotated[int, Meta(ge=1)] | None,
+    Meta(description="Counted from the arrival of the request: where not all is embedded by then, it is 503."),
+]
+
 
 class EmbeddingsRequest(Struct, kw_only=True, forbid_unknown_fields=True):
     """Texts to be embedded."""
@@ -39,6 +44,7 @@ class EmbeddingsRequest(Struct, kw_only=True, forbid_unknown_fields=True):
         Annotated[int, Meta(ge=1)] | None, Meta(description="Fewer numbers, where the model was trained for it.")
     ] = None
     truncate: Annotated[bool, Meta(description="false: a text too long for the model is 422, not cut.")] = True
+    deadline_ms: DeadlineMs = None
     user: Annotated[str | None, Meta(description="Taken and not used.")] = None
 
 
@@ -115,9 +121,10 @@ def model_named(name: str, embedder: Embedder, own: Embedding) -> ModelRow:
 
 
 def embedding(
-    request: EmbeddingsRequest, embedder: Embedder, own: Embedding, limits: Limits, deadline: float
+    request: EmbeddingsRequest, embedder: Embedder, own: Embedding, limits: Limits, arrived: float
 ) -> Steps[bytes]:
     """The answer's body. Invalid, NotFound, ModelUnavailable, Late or Overloaded where there is none."""
+    deadline = deadline_of(request.deadline_ms, limits, arrived)
     texts = [request.input] if isinstance(request.input, str) else request.input
     _require_texts(texts, limits)
     if known := _known(embedder):
@@ -133,6 +140,12 @@ def embedding(
     return (yield from _body(request, embedded, vectors, model, limits))
 
 
+def deadline_of(asked_ms: int | None, limits: Limits, arrived: float) -> float:
+    """When the texts of a request are to be embedded. Invalid where it asks for more time than any request may have."""
+    refuse(over("/deadline_ms", asked_ms or 0, limits.max_deadline_ms, "max_deadline_ms"))
+    return arrived + (asked_ms or limits.deadline_ms) / 1000
+
+
 def whole(embedded: Embedded, pointer: Callable[[int], str]) -> Embedded:
     """What was embedded, if it is all of it; `pointer` says where each text stands.
 
@@ -145,7 +158,7 @@ def whole(embedded: Embedded, pointer: Callable[[int], str]) -> Embedded:
         raise ModelUnavailable(f"{fault.detail} (text {place})", fault.headers)
     if embedded.late:
         left = f"{len(embedded.late):,} of the {len(embedded.readings):,} texts were embedded"
-        raise Late(f"The deadline passed before {left} (deadline_ms at /v1/limits): send fewer at once")
+        raise Late(f"The deadline passed before {left} (see deadline_ms): send fewer at once, or allow more time")
     return embedded
 
 

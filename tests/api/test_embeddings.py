@@ -260,7 +260,27 @@ def test_texts_that_take_too_long_are_to_be_sent_apart() -> None:
         answer = httpx.post(f"{service.url}/v1/embeddings", json={"input": [str(number) for number in range(5000)]})
     assert (answer.status_code, answer.json()["error"]["code"]) == (503, "deadline_exceeded")
     assert "of the 5,000 texts" in answer.json()["detail"]
-    assert "deadline_ms at /v1/limits): send fewer at once" in answer.json()["detail"]
+    assert "(see deadline_ms): send fewer at once" in answer.json()["detail"]
+
+
+DEADLINES: dict[str, dict[str, Any]] = {
+    "/v1/embeddings": {"input": [str(number) for number in range(5000)]},
+    "/v1/similarity": {"pairs": [[str(number), "a"] for number in range(5000)]},
+    "/v1/clusters": {"texts": [str(number) for number in range(5000)]},
+}
+
+
+@pytest.mark.parametrize("path", DEADLINES)
+def test_a_request_may_say_how_long_it_waits(path: str) -> None:
+    with served(EMBEDDER="hashing", LIMITS__MAX_DEADLINE_MS="60000") as service:
+        url, body = f"{service.url}{path}", DEADLINES[path]
+        late = httpx.post(url, json=body | {"deadline_ms": 1}, timeout=60)
+        assert (late.status_code, late.json()["title"]) == (503, "The deadline passed first")
+        assert httpx.post(url, json=body | {"deadline_ms": 60_000}, timeout=60).status_code == 200
+        for wrong, code in ((60_001, "limit_exceeded"), (0, "out_of_range"), ("1", "wrong_type")):
+            refused = httpx.post(url, json=body | {"deadline_ms": wrong}, timeout=60)
+            assert refused.status_code == 422
+            assert [(one["pointer"], one["code"]) for one in refused.json()["errors"]] == [("/deadline_ms", code)]
 
 
 def test_a_model_of_ones_own(tmp_path: Path) -> None:
