@@ -104,10 +104,9 @@ class Screening:
         return task.too_late()
 
     def _count(self, kind: str, column: Column) -> None:
-        passed, failed = column.count(True), column.count(False)
-        self._evaluations[kind, "passed"] += passed
-        self._evaluations[kind, "failed"] += failed
-        if passed + failed < len(column):
+        graded: dict[Status, int] = {"passed": column.count(True), "failed": column.count(False)}
+        self._evaluations.update({(kind, status): count for status, count in graded.items() if count})
+        if sum(graded.values()) < len(column):
             self._evaluations.update((kind, _status(one)) for one in column if not isinstance(one, bool))
 
 
