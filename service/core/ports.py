@@ -1,6 +1,6 @@
 """What the engine asks of others."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import NamedTuple, Protocol
 
@@ -127,9 +127,18 @@ class Judges(Protocol):
         """Every judge by its name; `caller` is always among them."""
 
     def ask(
-        self, judge: str, prompts: Sequence[Prompt], deadline: float, trace: Mapping[str, str]
+        self,
+        judge: str,
+        prompts: Sequence[Prompt],
+        deadline: float,
+        trace: Mapping[str, str],
+        account: Hashable = None,
     ) -> Future[list[Reply | NoReply]]:
-        """What a judge answers, in the order of the prompts. `trace` are headers that travel on."""
+        """What a judge answers, in the order of the prompts. `trace` are headers that travel on.
+
+        Whatever is asked on one `account` is spent together; None is an account of those asked until one deadline with
+        one trace.
+        """
 
     def close(self) -> None:
         """Stop; whoever waits is told so."""

@@ -59,6 +59,7 @@ class Consulting:
         self._deadline = deadline
         self._calls_left = most_calls
         self._trace = trace
+        self._account = object()
 
     def ways(self, questions: Sequence[Question]) -> Steps[list[Way]]:
         """How each question comes to an answer."""
@@ -111,7 +112,7 @@ class Consulting:
     def _ask(self, judge: str, prompts: Mapping[bytes, Prompt], until: float) -> "Asked":
         affordable = list(prompts)[: self._calls_left]
         self._calls_left -= len(affordable)
-        future = self._judges.ask(judge, [prompts[one] for one in affordable], until, self._trace)
+        future = self._judges.ask(judge, [prompts[one] for one in affordable], until, self._trace, self._account)
         return Asked(judge, list(prompts), len(affordable), future)
 
     def _count(self, judge: str, found: Sequence[Reply | NoReply]) -> None:

@@ -1,6 +1,6 @@
 """What requests have spent on a judge."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -12,32 +12,39 @@ CHARACTERS_PER_TOKEN = 4
 
 
 class Request(NamedTuple):
-    """Whose prompts they are: asked under one deadline and one trace, they are of one request."""
+    """Whose prompts they are, and until when they are waited for."""
 
     deadline: float
     trace: frozenset[tuple[str, str]] = frozenset()
+    account: Hashable = None
 
     @classmethod
-    def of(cls, deadline: float, trace: Mapping[str, str]) -> "Request":
+    def of(cls, deadline: float, trace: Mapping[str, str], account: Hashable) -> "Request":
         """The request that asks."""
-        return cls(deadline, frozenset(trace.items()))
+        return cls(deadline, frozenset(trace.items()), account)
+
+    @property
+    def payer(self) -> Hashable:
+        """Who pays: requests of one account together."""
+        return (self.deadline, self.trace) if self.account is None else self.account
 
 
 class Spent(Struct):
-    """Calls that a request made, and tokens that they took or are about to."""
+    """Calls that were made, and tokens that they took or are about to, by those who ask until `deadline` at most."""
 
     calls: int = 0
     tokens: int = 0
+    deadline: float = 0.0
 
 
 class Budgets:
-    """The accounts of all requests under way with one judge."""
+    """The accounts under way with one judge."""
 
     def __init__(self, max_calls: int | None, max_tokens: int | None, clock: Callable[[], float]) -> None:
         self._max_calls = max_calls
         self._max_tokens = max_tokens
         self._clock = clock
-        self._spent: dict[Request, Spent] = {}
+        self._spent: dict[Hashable, Spent] = {}
 
     def __len__(self) -> int:
         return len(self._spent)
@@ -58,15 +65,16 @@ class Budgets:
 
     def settle(self, request: Request, reserved: int, taken: int) -> None:
         """Count what a call took in place of what was reserved for it."""
-        if request in self._spent:
-            self._spent[request].tokens += taken - reserved
+        if request.payer in self._spent:
+            self._spent[request.payer].tokens += taken - reserved
 
     def _account(self, request: Request) -> Spent:
-        spent = self._spent.get(request)
+        spent = self._spent.get(request.payer)
         if spent is None:
             now = self._clock()
-            self._spent = {one: spent for one, spent in self._spent.items() if one.deadline > now}
-            spent = self._spent[request] = Spent()
+            self._spent = {payer: one for payer, one in self._spent.items() if one.deadline > now}
+            spent = self._spent[request.payer] = Spent()
+        spent.deadline = max(spent.deadline, request.deadline)
         return spent
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from concurrent.futures import Future
 from threading import Lock
 from time import perf_counter
@@ -69,14 +69,19 @@ class Proxy:
         return {name: desk.figures for name, desk in self._desks.items()}
 
     def ask(
-        self, judge: str, prompts: Sequence[Prompt], deadline: float, trace: Mapping[str, str]
+        self,
+        judge: str,
+        prompts: Sequence[Prompt],
+        deadline: float,
+        trace: Mapping[str, str],
+        account: Hashable = None,
     ) -> Future[list[Reply | NoReply]]:
         """What a judge answers, in the order of the prompts. KeyError for `caller` and names that are not known."""
         desk = self._desks[judge]
         if judge in self._keyless:
             with self._lock:  # its desk is used by no loop
                 return _settled(desk.keyless(self._keyless[judge], len(prompts)))
-        request = Request.of(deadline, trace)
+        request = Request.of(deadline, trace, account)
         asked = self._loop.submit(lambda: self._answers(desk, tuple(prompts), request))
         return asked or _settled([desk.unavailable(STOPPING)] * len(prompts))
 

@@ -95,3 +95,14 @@ def test_accounts_are_closed_with_the_request() -> None:
     assert len(budgets) <= 4
     budgets.settle(Request(0.5), 1, 1)
     assert len(budgets) <= 4
+
+
+def test_an_account_is_one_until_its_last_deadline() -> None:
+    now = [0.0]
+    budgets = Budgets(2, None, lambda: now[0])
+    budgets.take_call(Request(1.0, account="one"))
+    budgets.take_call(Request(9.0, account="one"))
+    now[0] = 5.0
+    budgets.take_call(Request(9.0, account="other"))
+    with pytest.raises(OverBudget):
+        budgets.take_call(Request(9.0, account="one"))

@@ -246,8 +246,8 @@ def test_a_text_longer_than_one_that_may_be_sent_is_none() -> None:
 class Slow(Scripted):
     """A judge whose answers never come."""
 
-    def ask(self, judge: str, prompts: Any, deadline: float, trace: Any) -> Future[list[Reply | NoReply]]:
-        super().ask(judge, prompts, deadline, trace)
+    def ask(self, judge: str, prompts: Any, deadline: float, *rest: Any) -> Future[list[Reply | NoReply]]:
+        super().ask(judge, prompts, deadline, *rest)
         self.promised = [*getattr(self, "promised", []), Future()]
         return self.promised[-1]  # type: ignore[no-any-return]
 
@@ -271,9 +271,9 @@ def test_a_place_in_doubled_braces_is_warned_of() -> None:
 class Timed(Scripted):
     """A judge that notes until when it may take."""
 
-    def ask(self, judge: str, prompts: Any, deadline: float, trace: Any) -> Future[list[Reply | NoReply]]:
+    def ask(self, judge: str, prompts: Any, deadline: float, *rest: Any) -> Future[list[Reply | NoReply]]:
         self.deadlines = {**getattr(self, "deadlines", {}), judge: deadline}
-        return super().ask(judge, prompts, deadline, trace)
+        return super().ask(judge, prompts, deadline, *rest)
 
 
 def test_writing_leaves_time_to_grade_what_was_written() -> None:

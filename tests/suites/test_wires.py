@@ -104,3 +104,12 @@ def test_calls_that_a_request_may_make(writer: Writer, server: JudgeServer) -> N
     got = answer(BODY | {"repeat": 3}, judges=writer(max_calls=2))
     assert [run["reason"] for run in got["versions"][0]["cases"][0]["runs"]] == [None, None, "budget_exceeded"]
     assert got["summary"]["judge"]["default"] == {"calls": 2, "input_tokens": 20, "output_tokens": 6}
+
+
+def test_what_a_request_writes_and_grades_is_spent_together(writer: Writer, server: JudgeServer) -> None:
+    body = BODY | {"generate": {}, "graders": [{"type": "possible"}], "cases": [{"input": who} for who in ("A", "B")]}
+    judges = writer(max_calls=3)
+    answer(body, judges=judges)
+    assert len(server.asked) == 3
+    answer(body, judges=judges)
+    assert len(server.asked) == 6
