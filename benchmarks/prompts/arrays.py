@@ -45,7 +45,8 @@ class Arrays:
         """What the peer measures, constraints too, and no more."""
         screening = Screening(self._constraints, Limits(), inf)
         icrs = [_complied(drain(screening.columns(items))) for items in self._items]
-        return [one._replace(icr=icr) for one, icr in zip(self.run_bare(), icrs, strict=True)]
+        queries = self._session.queries
+        return [_measured(query, self._session.tau, icr) for query, icr in zip(queries, icrs, strict=True)]
 
     def _grouped(self, query: Query) -> Measures:
         into = Interaction(qa_id="", k=self._session.k, failed=0, stripped=0, empty=0)
@@ -57,12 +58,12 @@ class Arrays:
         return Measures(into.csr, into.stability, into.rss, None)
 
 
-def _measured(query: Query, tau: float) -> Measures:
+def _measured(query: Query, tau: float, icr: float | None = None) -> Measures:
     unit = drain(unit_rows(query.with_reference))
     rows, reference = unit[:-1], unit[-1]
     sizes = np.bincount(drain(components(rows, tau))).tolist()
-    rss = float((rows @ reference).mean()) if query.reference else None
-    return Measures(max(sizes) / len(rows), stability(sizes), rss, None)
+    rss = float((rows @ reference).sum()) / len(rows) if query.reference else None
+    return Measures(max(sizes) / len(rows), stability(sizes), rss, icr)
 
 
 def _complied(columns: Sequence[Column]) -> float:

@@ -46,7 +46,7 @@ class Screening:
     def columns(self, items: Sequence[Item]) -> Steps[list[Column]]:
         """What the rules, one after the other, say of these items."""
         outputs = [item.output for item in items]
-        are_texts = all(type(output) is str for output in outputs)
+        are_texts = set(map(type, outputs)) == {str}
         found = []
         for rule, task in self._rules:
             if task is None:
@@ -104,9 +104,12 @@ class Screening:
         return task.too_late()
 
     def _count(self, kind: str, column: Column) -> None:
-        graded: dict[Status, int] = {"passed": column.count(True), "failed": column.count(False)}
-        self._evaluations.update({(kind, status): count for status, count in graded.items() if count})
-        if sum(graded.values()) < len(column):
+        passed, failed = column.count(True), column.count(False)
+        if passed:
+            self._evaluations[kind, "passed"] += passed
+        if failed:
+            self._evaluations[kind, "failed"] += failed
+        if passed + failed < len(column):
             self._evaluations.update((kind, _status(one)) for one in column if not isinstance(one, bool))
 
 

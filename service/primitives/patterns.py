@@ -93,10 +93,11 @@ class Pattern:
         covers = self._agreement.covers
 
         def matches(text: str) -> bool:
-            size = len(text)
-            if size > most or not text.isascii() or not covers(text):
+            if not covers(text):
+                return self._find_by_regex(text, whole=whole) is not None
+            if len(text) > most or not text.isascii():
                 return self.find(text, whole=whole) is not None
-            found: bool = search(anchor, text.encode(), 0, size)[0][0] >= 0
+            found: bool = search(anchor, text.encode(), 0, len(text))[0][0] >= 0
             return found
 
         return matches

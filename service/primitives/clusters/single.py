@@ -25,6 +25,9 @@ def components(unit: Rows, tau: float, side: int | None = None) -> Steps[Labels]
         if not _are_one(roots[rows], roots[columns]):
             similar = _similar(unit, short, rows, columns, least)
             yield
+            if rows == columns:  # most of its pairs at once
+                roots[rows] = minimum(roots[rows], rows.start + similar.argmax(axis=1))
+                roots = compressed(roots)
             one, other = np.nonzero(similar & (roots[rows, None] != roots[None, columns]))
             roots = _joined(roots, one + rows.start, other + columns.start)
             yield
@@ -53,16 +56,17 @@ def spanning_tree(cosines: Rows) -> Steps[Tree]:
 def _similar(unit: Rows, short: NDArray[np.float32], rows: slice, columns: slice, least: float) -> NDArray[np.bool_]:
     """Which cosines reach `least`, decided in float64 for the rows where float32 leaves a doubt."""
     cosines = short[rows] @ short[columns].T
-    similar = cosines >= least
-    cosines -= least
-    doubt = np.abs(cosines, out=cosines).min(axis=1) <= float32_error(unit)
-    if doubt.any():
+    error = float32_error(unit)
+    similar, doubtful = cosines >= least + error, cosines >= least - error
+    if np.count_nonzero(similar) < np.count_nonzero(doubtful):
+        doubt = (similar != doubtful).any(axis=1)
         similar[doubt] = unit[rows][doubt] @ unit[columns].T >= least
     return similar
 
 
 def _are_one(one: Labels, other: Labels) -> bool:
-    return bool((one == one[0]).all() and (other == one[0]).all())
+    first = one[0]
+    return first == one[-1] == other[-1] and bool((one == first).all() and (other == first).all())
 
 
 def _joined(roots: Labels, one: Labels, other: Labels) -> Labels:

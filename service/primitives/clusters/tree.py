@@ -75,7 +75,7 @@ def labelled(clusters: Sequence[Members]) -> Labels:
 
 def compressed(roots: Labels) -> Labels:
     """Each node's last ancestor."""
-    while not np.array_equal(above := roots[roots], roots):
+    while ((above := roots[roots]) != roots).any():
         roots = above
     return roots
 
