@@ -1,6 +1,6 @@
 """What the engine asks of others."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from typing import NamedTuple, Protocol
 
@@ -115,6 +115,10 @@ class Embedder(Protocol):
         """Stop; whoever waits is told so."""
 
 
+class Account:
+    """Whatever is asked of judges on one account is spent together; it ends when nobody holds it any more."""
+
+
 class Judges(Protocol):
     """The judges there are; safe to call from any thread.
 
@@ -132,12 +136,11 @@ class Judges(Protocol):
         prompts: Sequence[Prompt],
         deadline: float,
         trace: Mapping[str, str],
-        account: Hashable = None,
+        account: Account | None = None,
     ) -> Future[list[Reply | NoReply]]:
         """What a judge answers, in the order of the prompts. `trace` are headers that travel on.
 
-        Whatever is asked on one `account` is spent together; None is an account of those asked until one deadline with
-        one trace.
+        What is asked on one `account` shares what a request may spend; None is an account of its own.
         """
 
     def close(self) -> None:

@@ -14,7 +14,7 @@ from service.catalogue import type_name
 from service.core.asking import Ungraded
 from service.core.evaluator import Evaluator
 from service.core.judging import CALLER, JudgeInfo, NoReply, Prompt, Reply
-from service.core.ports import Judges
+from service.core.ports import Account, Judges
 from service.engine.batch import Item, JudgeCost
 from service.engine.handing import Replies, handed
 from service.engine.lanes import SLICE_SECONDS, Steps
@@ -59,7 +59,7 @@ class Consulting:
         self._deadline = deadline
         self._calls_left = most_calls
         self._trace = trace
-        self._account = object()
+        self._account = Account()
 
     def ways(self, questions: Sequence[Question]) -> Steps[list[Way]]:
         """How each question comes to an answer."""

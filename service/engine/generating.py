@@ -90,7 +90,7 @@ def generating(
                 yield None
             yield coming[0].future
             written += map(room.taken, consulting.taken(coming.popleft()).values())
-    except GeneratorExit:
+    except BaseException:
         for asked in coming:
             asked.future.cancel()
         raise

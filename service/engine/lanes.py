@@ -6,14 +6,18 @@ Work that yields a future is put aside until that is done.
 """
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, wait
+from functools import partial
 from threading import Condition, Thread
 from time import thread_time
 from typing import Any, TypeVar
 
 from service.core.errors import Overloaded
+
+log = logging.getLogger("scorewright.engine")
 
 T = TypeVar("T")
 
@@ -42,7 +46,8 @@ def drain(steps: Steps[T]) -> T:
         try:
             future = next(steps)
         except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]
+            result: T = end.value
+            return result
         if future is not None:
             wait((future,))
 
@@ -54,13 +59,13 @@ def awaited(future: Future[T]) -> Steps[T]:
 
 
 def all_awaited(futures: Sequence[Future[Any]], meanwhile: Iterable[Future[Any] | None]) -> Steps[None]:
-    """Futures that are all done in the end, cancelled if the work is dropped first; with something to do meanwhile."""
+    """Futures that are all done in the end, with something to do meanwhile; cancelled if that fails or is dropped."""
     try:
         if futures:
             yield from meanwhile
         for future in futures:
             yield future
-    except GeneratorExit:
+    except BaseException:
         for future in futures:
             future.cancel()
         raise
@@ -91,8 +96,8 @@ class _Job:
 class Lane:
     """One thread for all requests that are not certain to be small work.
 
-    They count by their bodies. No more of them have begun than may be large, and the others wait in line: a small body
-    can ask for much, and the results of as many at once would not fit in memory.
+    They count by their bodies. The next in line begins only while fewer than `capacity` are in hand, those put aside
+    not counted: a small body can ask for much, and the results of many at once would not fit in memory.
     """
 
     def __init__(self, capacity: int) -> None:
@@ -128,12 +133,12 @@ class Lane:
         try:
             await asyncio.wait((job.future, left), return_when=asyncio.FIRST_COMPLETED)
         finally:
-            job.gone = True
             left.cancel()
-            self._resume(job)
+            self._leave(job)
         if not job.future.done():
             raise Abandoned
-        return job.future.result()  # type: ignore[no-any-return]
+        result: T = job.future.result()
+        return result
 
     def stop(self) -> None:
         """End the thread; what is in hand is dropped."""
@@ -157,7 +162,7 @@ class Lane:
                 self._load -= job.size
                 job.waits_for = future
             if future is not None:
-                future.add_done_callback(lambda _, job=job: self._resume(job))  # type: ignore[misc]
+                future.add_done_callback(partial(self._resume, job))
 
     def _next(self) -> _Job:
         """Whose turn it is, those from the line included for whom there is room."""
@@ -172,7 +177,7 @@ class Lane:
     def _advance(self, job: _Job) -> tuple[bool, Future[Any] | None]:
         """Take one step; whether there are more to come, and what the next one waits for."""
         if job.gone:
-            job.steps.close()
+            _close(job.steps)
             return False, None
         began = thread_time()
         try:
@@ -185,7 +190,16 @@ class Lane:
             job.seconds += thread_time() - began
         return False, None
 
-    def _resume(self, job: _Job) -> None:
+    def _leave(self, job: _Job) -> None:
+        """Let a job go that nobody waits for any more: at once if it has not begun, else at its next step."""
+        with self._wake:
+            job.gone = True
+            if not job.future.done() and job in self._line:
+                self._line.remove(job)
+                self._load -= job.size
+        self._resume(job)
+
+    def _resume(self, job: _Job, _: Future[Any] | None = None) -> None:
         """Take up what was put aside: what it waits for is there, or nobody wants it any more."""
         with self._wake:
             if job.waits_for is not None:
@@ -193,3 +207,10 @@ class Lane:
                 self._load += job.size
                 self._jobs.append(job)
                 self._wake.notify()
+
+
+def _close(steps: Steps[Any]) -> None:
+    try:
+        steps.close()
+    except Exception:
+        log.exception("work that nobody waits for could not be closed")

@@ -1,11 +1,13 @@
 """What requests have spent on a judge."""
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 
 from service.core.judging import Prompt, Reply
+from service.core.ports import Account
 from service.judge.faults import OverBudget
 
 CHARACTERS_PER_TOKEN = 4
@@ -15,36 +17,29 @@ class Request(NamedTuple):
     """Whose prompts they are, and until when they are waited for."""
 
     deadline: float
-    trace: frozenset[tuple[str, str]] = frozenset()
-    account: Hashable = None
+    trace: frozenset[tuple[str, str]]
+    account: Account
 
     @classmethod
-    def of(cls, deadline: float, trace: Mapping[str, str], account: Hashable) -> "Request":
+    def of(cls, deadline: float, trace: Mapping[str, str], account: Account) -> "Request":
         """The request that asks."""
         return cls(deadline, frozenset(trace.items()), account)
 
-    @property
-    def payer(self) -> Hashable:
-        """Who pays: requests of one account together."""
-        return (self.deadline, self.trace) if self.account is None else self.account
-
 
 class Spent(Struct):
-    """Calls that were made, and tokens that they took or are about to, by those who ask until `deadline` at most."""
+    """Calls that were made on an account, and tokens that they took or are about to."""
 
     calls: int = 0
     tokens: int = 0
-    deadline: float = 0.0
 
 
 class Budgets:
     """The accounts under way with one judge."""
 
-    def __init__(self, max_calls: int | None, max_tokens: int | None, clock: Callable[[], float]) -> None:
+    def __init__(self, max_calls: int | None, max_tokens: int | None) -> None:
         self._max_calls = max_calls
         self._max_tokens = max_tokens
-        self._clock = clock
-        self._spent: dict[Hashable, Spent] = {}
+        self._spent: WeakKeyDictionary[Account, Spent] = WeakKeyDictionary()
 
     def __len__(self) -> int:
         return len(self._spent)
@@ -65,17 +60,10 @@ class Budgets:
 
     def settle(self, request: Request, reserved: int, taken: int) -> None:
         """Count what a call took in place of what was reserved for it."""
-        if request.payer in self._spent:
-            self._spent[request.payer].tokens += taken - reserved
+        self._account(request).tokens += taken - reserved
 
     def _account(self, request: Request) -> Spent:
-        spent = self._spent.get(request.payer)
-        if spent is None:
-            now = self._clock()
-            self._spent = {payer: one for payer, one in self._spent.items() if one.deadline > now}
-            spent = self._spent[request.payer] = Spent()
-        spent.deadline = max(spent.deadline, request.deadline)
-        return spent
+        return self._spent.setdefault(request.account, Spent())
 
 
 def expected_tokens(prompt: Prompt) -> int:

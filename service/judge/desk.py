@@ -43,7 +43,7 @@ class Desk:
         self._gate = Gate(lambda: self._pace.limit)
         self._breaker = Breaker(name, clock, min(settings.timeout_s, PATIENCE))
         self._complaints = Complaints(name, clock)
-        self._budgets = Budgets(settings.max_calls, settings.max_tokens, clock)
+        self._budgets = Budgets(settings.max_calls, settings.max_tokens)
         self._keeps = settings.cache
         self._kept = Kept()
         self._flights: dict[bytes, Flight] = {}

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future
 from threading import Lock
 from time import perf_counter
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from service.core.judging import CALLER, JudgeInfo, NoReply, Prompt, Reply
+from service.core.ports import Account
 from service.judge.budget import Request
 from service.judge.figures import JudgeFigures
 from service.judge.flight import Seat
@@ -30,9 +31,9 @@ if TYPE_CHECKING:
 class Proxy:
     """Implements `core.ports.Judges` for judges behind HTTP.
 
-    Asks with one deadline and one trace count as of one request, and share what it may spend. Tokens stand in the
-    reply to the prompt that was sent: a reply that is shared or was kept has none. ValueError where a judge is named
-    `caller`, or its key or address cannot be used.
+    What is asked on one account shares what a request may spend. Tokens stand in the reply to the prompt that was
+    sent: a reply that is shared or was kept has none. ValueError where a judge is named `caller`, or its key or address
+    cannot be used.
     """
 
     def __init__(
@@ -74,14 +75,14 @@ class Proxy:
         prompts: Sequence[Prompt],
         deadline: float,
         trace: Mapping[str, str],
-        account: Hashable = None,
+        account: Account | None = None,
     ) -> Future[list[Reply | NoReply]]:
         """What a judge answers, in the order of the prompts. KeyError for `caller` and names that are not known."""
         desk = self._desks[judge]
         if judge in self._keyless:
             with self._lock:  # its desk is used by no loop
                 return _settled(desk.keyless(self._keyless[judge], len(prompts)))
-        request = Request.of(deadline, trace, account)
+        request = Request.of(deadline, trace, account or Account())
         asked = self._loop.submit(lambda: self._answers(desk, tuple(prompts), request))
         return asked or _settled([desk.unavailable(STOPPING)] * len(prompts))
 

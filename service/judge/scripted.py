@@ -1,11 +1,12 @@
 """Judges that answer by a script, for tests and for trying things out without a model."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from threading import Lock
 from typing import Any, TypeAlias
 
 from service.core.judging import CALLER, JudgeInfo, NoReply, Prompt, Reply
+from service.core.ports import Account
 
 Line: TypeAlias = Reply | NoReply | str | Mapping[str, Any]
 """A reply as it is, the text of one, or its fields."""
@@ -44,7 +45,7 @@ class Scripted:
         prompts: Sequence[Prompt],
         deadline: float,  # noqa: ARG002 - it never passes
         trace: Mapping[str, str],  # noqa: ARG002
-        account: Hashable = None,  # noqa: ARG002
+        account: Account | None = None,  # noqa: ARG002
     ) -> Future[list[Reply | NoReply]]:
         """The next lines, at once. KeyError for names that are not known; what the function raises is the outcome."""
         name = self._known[judge].name

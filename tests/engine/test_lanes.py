@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from threading import Event
 
 import pytest
 
 from service.core.errors import Overloaded
-from service.engine.lanes import LARGE_BYTES, SMALL_BYTES, Abandoned, Lane, Steps
+from service.engine.lanes import LARGE_BYTES, SMALL_BYTES, Abandoned, Lane, Steps, all_awaited, drain
 
 
 @pytest.fixture
@@ -163,15 +164,50 @@ async def test_a_small_body_that_is_much_work_comes_to_count_as_large(lane: Lane
     await reaches(lambda: lane.waiting == 0)
 
 
-async def test_who_leaves_in_line_never_begins(lane: Lane, held: Held) -> None:
-    first = asyncio.ensure_future(lane.run(held.work(), never, 1))
-    await reaches(lambda: held.begun == 1)
+async def test_who_leaves_in_line_never_begins_and_is_no_load(lane: Lane, held: Held) -> None:
+    held.gate.set()
+    running = [asyncio.ensure_future(lane.run(held.work(), never, 1)) for _ in range(3)]
+    await reaches(lambda: held.begun == 3)
+    load = lane.waiting
     order: list[str] = []
     left = asyncio.Event()
     left.set()
-    with pytest.raises(Abandoned):
-        await lane.run(counting(order, "left", 1), left.wait, 1)
+    for _ in range(30):
+        with pytest.raises(Abandoned):
+            await lane.run(counting(order, "left", 1), left.wait, 1)
+        assert lane.waiting == load
     held.let_go()
-    assert await first == "done"
+    assert await asyncio.gather(*running) == ["done"] * 3
     await reaches(lambda: lane.waiting == 0)
     assert order == []
+
+
+async def test_work_that_cannot_be_closed_takes_nobody_down(lane: Lane) -> None:
+    begun, left = asyncio.Event(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def clinging() -> Steps[str]:
+        try:
+            while True:
+                loop.call_soon_threadsafe(begun.set)
+                yield
+        finally:
+            raise ZeroDivisionError
+
+    dropped = asyncio.ensure_future(lane.run(clinging(), left.wait))
+    await begun.wait()
+    left.set()
+    with pytest.raises(Abandoned):
+        await dropped
+    assert await lane.run(counting([], "fine", 5), never) == "fine"
+
+
+def test_futures_are_cancelled_where_what_is_done_meanwhile_fails() -> None:
+    def failing() -> Steps[None]:
+        yield
+        raise ZeroDivisionError
+
+    future: Future[None] = Future()
+    with pytest.raises(ZeroDivisionError):
+        drain(all_awaited([future], failing()))
+    assert future.cancelled()

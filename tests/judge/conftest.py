@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from service.core.judging import Message, Prompt
+from service.core.ports import Account
 from service.judge.proxy import Proxy
 from service.judge.settings import JudgeSettings
 from tests.judge.serving import JudgeServer, judging
@@ -31,9 +32,11 @@ def soon(seconds: float = 60) -> float:
     return perf_counter() + seconds
 
 
-def answers(proxy: Proxy, *prompts: Prompt, deadline: float | None = None, **trace: str) -> list[Any]:
+def answers(
+    proxy: Proxy, *prompts: Prompt, deadline: float | None = None, account: Account | None = None, **trace: str
+) -> list[Any]:
     """What the judge `default` answers, waited for."""
-    return proxy.ask("default", prompts, deadline or soon(), trace).result(60)
+    return proxy.ask("default", prompts, deadline or soon(), trace, account).result(60)
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from service.core.judging import NoReply, Reply
+from service.core.ports import Account
 from service.judge.endpoint import _spelled
 from service.judge.lines import Lines
 from service.judge.pace import LONGEST_PAUSE, Pace
@@ -85,12 +86,12 @@ def test_who_cannot_pay_takes_nobody_down(make: Make, server: JudgeServer) -> No
     server.scripts["busy"] = [Told(hold=True)]
     proxy = make(max_concurrency=1, max_tokens=760)
     words = "long " * 600
-    poor, rich = {"x-request-id": "poor"}, {"x-request-id": "rich"}
+    poor, rich = Account(), Account()
     deadline = soon()
-    busy = proxy.ask("default", [prompt("busy")], deadline, poor)
+    busy = proxy.ask("default", [prompt("busy")], deadline, {}, poor)
     assert server.arrived.wait(60)
-    first = proxy.ask("default", [prompt(words)], deadline, poor)
-    second = proxy.ask("default", [prompt(words)], deadline, rich)
+    first = proxy.ask("default", [prompt(words)], deadline, {}, poor)
+    second = proxy.ask("default", [prompt(words)], deadline, {}, rich)
     assert answers(proxy) == []
     server.released.set()
     assert all(isinstance(one.result(60)[0], Reply) for one in (busy, first, second))

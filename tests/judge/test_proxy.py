@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from service.core.judging import NoReply, Reply
-from service.core.ports import Judges
+from service.core.ports import Account, Judges
 from service.judge.proxy import Proxy
 from service.judge.scripted import Scripted
 from service.judge.settings import JudgeSettings
@@ -140,12 +140,12 @@ def test_closing_what_never_began() -> None:
 def test_calls_of_a_request_are_counted(make: Make, server: JudgeServer) -> None:
     server.scripts["a"] = [told({}, 500)]
     proxy = make(max_calls=2)
-    deadline = soon()
-    first = answers(proxy, prompt("a"), prompt("a"), prompt("b"), prompt("c"), deadline=deadline)
-    second = answers(proxy, prompt("a"), deadline=deadline)
+    account = Account()
+    first = answers(proxy, prompt("a"), prompt("a"), prompt("b"), prompt("c"), account=account)
+    second = answers(proxy, prompt("a"), account=account)
     assert [isinstance(one, Reply) for one in first + second] == [True, True, True, False, False]
     assert first[-1] == NoReply("budget_exceeded", "The judge default may be called 2 times by one request")
-    assert answers(proxy, prompt("c"), deadline=deadline, traceparent="another")[0].fields["reasons"] == "c"
+    assert answers(proxy, prompt("c"), account=Account())[0].fields["reasons"] == "c"
     assert answers(proxy, prompt("c"))[0].fields["reasons"] == "c"
     assert proxy.figures["default"].calls == {"complete": 4, "budget_exceeded": 2}
 

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.core.judging import Reply
+from service.core.ports import Account
 from service.judge.budget import Budgets, Request
 from service.judge.endpoint import travelling
 from service.judge.faults import JudgeFault, OverBudget
@@ -83,26 +84,12 @@ def test_few_replies_are_kept_and_none_that_is_long_or_cut() -> None:
     assert len(none) == 0
 
 
-def test_accounts_are_closed_with_the_request() -> None:
-    now = [0.0]
-    budgets = Budgets(1, None, lambda: now[0])
-    for second in range(100):
-        now[0] = float(second)
-        request = Request(second + 2.5)
-        budgets.take_call(request)
+def test_an_account_is_spent_together_until_nobody_holds_it() -> None:
+    budgets = Budgets(2, None)
+    for _ in range(100):
+        account = Account()
+        budgets.take_call(Request.of(1.0, {}, account))
+        budgets.take_call(Request.of(9.0, {"x-request-id": "other"}, account))
         with pytest.raises(OverBudget):
-            budgets.take_call(request)
-    assert len(budgets) <= 4
-    budgets.settle(Request(0.5), 1, 1)
-    assert len(budgets) <= 4
-
-
-def test_an_account_is_one_until_its_last_deadline() -> None:
-    now = [0.0]
-    budgets = Budgets(2, None, lambda: now[0])
-    budgets.take_call(Request(1.0, account="one"))
-    budgets.take_call(Request(9.0, account="one"))
-    now[0] = 5.0
-    budgets.take_call(Request(9.0, account="other"))
-    with pytest.raises(OverBudget):
-        budgets.take_call(Request(9.0, account="one"))
+            budgets.take_call(Request.of(9.0, {}, account))
+    assert len(budgets) == 1
