@@ -219,6 +219,11 @@ def compares(kind: type[Evaluator]) -> bool:
     return "expected" in kind.__struct_fields__
 
 
+def lacks_expected(rule: Evaluator) -> bool:
+    """Whether a rule compares with the case's `expected`, having none of its own."""
+    return compares(type(rule)) and getattr(rule, "expected", None) is UNSET
+
+
 def _distinct(picked: list[Any]) -> dict[Any, Any]:
     """The values to be judged: a path may pick equal ones in many places, and nothing is said of null."""
     return {_key(value): value for value in picked if value is not None}

@@ -31,7 +31,7 @@ def _counts(batch: Batch, limits: Limits) -> Iterator[Fault]:
         yield Fault("/evaluators", "no_evaluator", "No rule anywhere: give `evaluators`, here or in the items")
     yield from over("/items", len(own), limits.items, "items")
     yield from over("/items", evaluations, limits.evaluations, "evaluations")
-    yield from over("/deadline_ms", batch.deadline_ms or 0, limits.max_deadline_ms, "max_deadline_ms")
+    yield from over_deadline(batch.deadline_ms, limits)
     yield from over("/evaluators", shared, limits.evaluators_per_item, "evaluators_per_item")
     if shared + max(own) > limits.evaluators_per_item >= shared:
         for index, count in enumerate(own):
@@ -44,6 +44,16 @@ def over(pointer: str, count: int, limit: int, name: str) -> list[Fault]:
     if count <= limit:
         return []
     return [Fault(pointer, "limit_exceeded", f"{count:,} is over the limit of {limit:,} ({name} at /v1/limits)")]
+
+
+def over_deadline(asked_ms: int | None, limits: Limits) -> list[Fault]:
+    """The fault of a request that asks for more time than any may have."""
+    return over("/deadline_ms", asked_ms or 0, limits.max_deadline_ms, "max_deadline_ms")
+
+
+def deadline_of(asked_ms: int | None, limits: Limits, arrived: float) -> float:
+    """When a request is to be answered."""
+    return arrived + (asked_ms or limits.deadline_ms) / 1000
 
 
 def _names(batch: Batch, names: Names) -> Iterator[Fault]:

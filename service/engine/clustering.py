@@ -1,5 +1,6 @@
 """POST /v1/clusters: groups of texts, or of vectors, that are near each other."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import numpy as np
@@ -9,11 +10,11 @@ from numpy.typing import NDArray
 from service.config import Limits
 from service.core.errors import Fault, Invalid
 from service.core.ports import Embedder
-from service.engine.admission import over
+from service.engine.admission import deadline_of, over, over_deadline
 from service.engine.comparing import TruncatedText
-from service.engine.embeddings import DeadlineMs, deadline_of, long_texts, refuse, truncated, whole
+from service.engine.embeddings import DeadlineMs, long_texts, refuse, truncated, whole
 from service.engine.lanes import Steps, awaited
-from service.primitives.clusters import MAX_VECTORS, Cluster, Clustering, Linkage, cluster
+from service.primitives.clusters import MAX_VECTORS, Clustering, Linkage, cluster
 from service.primitives.vectors import stacked
 
 Texts = Annotated[list[str], Meta(min_length=1, description="What is grouped; the model embeds it.")]
@@ -70,6 +71,7 @@ def clustering(request: ClustersRequest, embedder: Embedder, limits: Limits, arr
     """Embed if need be, and group. Invalid, ModelUnavailable, Late or Overloaded where that cannot be."""
     if (request.texts is UNSET) == (request.embeddings is UNSET):
         raise Invalid([Fault("", "one_of", "Give either `texts` or `embeddings`")])
+    refuse(over_deadline(request.deadline_ms, limits))
     deadline = deadline_of(request.deadline_ms, limits, arrived)
     if request.embeddings is not UNSET:
         rows = yield from _rows(request.embeddings, request.linkage)
@@ -103,15 +105,10 @@ def _refuse_many(pointer: str, count: int, linkage: Linkage) -> None:
 
 def _told(request: ClustersRequest, found: Clustering, model: str | None, cut: list[TruncatedText]) -> Clusters:
     labels = found.labels.tolist()
-    curve = (
-        None
-        if found.curve is None
-        else [TauPoint(one.tau, one.n_clusters, one.largest / len(labels)) for one in found.curve]
-    )
     return Clusters(
         labels=labels,
-        clusters=[_group(one) for one in found.clusters],
-        tau_curve=curve,
+        clusters=groups(found, range(len(labels))),
+        tau_curve=tau_curve(found, len(labels)),
         tau=request.tau,
         linkage=request.linkage,
         model=model,
@@ -119,5 +116,16 @@ def _told(request: ClustersRequest, found: Clustering, model: str | None, cut: l
     )
 
 
-def _group(one: Cluster) -> Group:
-    return Group(len(one.members), one.members, one.medoid, one.smallest, one.chained)
+def groups(found: Clustering, places: Sequence[int]) -> list[Group]:
+    """The clusters of vectors that have these places in the request."""
+    return [
+        Group(len(one.members), [places[row] for row in one.members], places[one.medoid], one.smallest, one.chained)
+        for one in found.clusters
+    ]
+
+
+def tau_curve(found: Clustering, count: int) -> list[TauPoint] | None:
+    """The curve of so many vectors, if there is one."""
+    if found.curve is None:
+        return None
+    return [TauPoint(tau, n_clusters, largest / count) for tau, n_clusters, largest in found.curve]

@@ -6,8 +6,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from service.config import Limits
 from service.core.ports import Embedder
-from service.engine.admission import over
-from service.engine.embeddings import DeadlineMs, deadline_of, long_texts, refuse, truncated, whole
+from service.engine.admission import deadline_of, over, over_deadline
+from service.engine.embeddings import DeadlineMs, long_texts, refuse, truncated, whole
 from service.engine.lanes import Steps, awaited
 from service.primitives.vectors import paired_cosines
 
@@ -40,6 +40,7 @@ class Similarity(Struct):
 
 def comparing(request: SimilarityRequest, embedder: Embedder, limits: Limits, arrived: float) -> Steps[Similarity]:
     """Embed every text once and compare. Invalid, ModelUnavailable, Late or Overloaded where that cannot be."""
+    refuse(over_deadline(request.deadline_ms, limits))
     deadline = deadline_of(request.deadline_ms, limits, arrived)
     texts = [text for pair in request.pairs for text in pair]
     pointers = [f"/pairs/{place // 2}/{place % 2}" for place in range(len(texts))]

@@ -83,13 +83,15 @@ class Consulting:
         )
 
     def until(self, share: float) -> float:
-        """When so much of the time that is left will have passed."""
+        """The moment at which this share of the time left will have passed."""
         now = perf_counter()
         return now + share * (self._deadline - now)
 
     def put(self, judge: str, prompts: Sequence[Prompt], until: float) -> "Asked":
-        """Prompts on their way that belong to no evaluation; no two are the same question."""
-        return self._ask(judge, {identity(prompt): prompt for prompt in prompts}, until)
+        """Ask a judge prompts that belong to no evaluation; no two may be equal."""
+        by_identity = {identity(prompt): prompt for prompt in prompts}
+        assert len(by_identity) == len(prompts), "equal prompts need slots of their own"
+        return self._ask(judge, by_identity, until)
 
     def taken(self, asked: "Asked") -> dict[tuple[str, bytes], Reply | NoReply]:
         """What came of questions, by judge and identity in the order in which they were put, once they are done."""

@@ -11,7 +11,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from service.config import Embedding, Limits
 from service.core.errors import MAX_FAULTS, Fault, Invalid, Late, ModelUnavailable, NotFound, TextRefused, TooLarge
 from service.core.ports import Embedded, Embedder, Matrix, Model, Reading
-from service.engine.admission import over
+from service.engine.admission import deadline_of, over, over_deadline
 from service.engine.lanes import Steps, awaited
 from service.primitives.jsontext import kind_of
 from service.primitives.pointer import nearest
@@ -124,6 +124,7 @@ def embedding(
     request: EmbeddingsRequest, embedder: Embedder, own: Embedding, limits: Limits, arrived: float
 ) -> Steps[bytes]:
     """The answer's body. Invalid, NotFound, ModelUnavailable, Late or Overloaded where there is none."""
+    refuse(over_deadline(request.deadline_ms, limits))
     deadline = deadline_of(request.deadline_ms, limits, arrived)
     texts = [request.input] if isinstance(request.input, str) else request.input
     _require_texts(texts, limits)
@@ -140,12 +141,6 @@ def embedding(
     return (yield from _body(request, embedded, vectors, model, limits))
 
 
-def deadline_of(asked_ms: int | None, limits: Limits, arrived: float) -> float:
-    """When the texts of a request are to be embedded. Invalid where it asks for more time than any request may have."""
-    refuse(over("/deadline_ms", asked_ms or 0, limits.max_deadline_ms, "max_deadline_ms"))
-    return arrived + (asked_ms or limits.deadline_ms) / 1000
-
-
 def whole(embedded: Embedded, pointer: Callable[[int], str]) -> Embedded:
     """What was embedded, if it is all of it; `pointer` says where each text stands.
 
@@ -153,8 +148,8 @@ def whole(embedded: Embedded, pointer: Callable[[int], str]) -> Embedded:
     """
     faults = sorted(embedded.faults.items())
     refuse([Fault(pointer(place), "refused", one.detail) for place, one in faults if isinstance(one, TextRefused)])
-    if embedded.faults:
-        place, fault = min(embedded.faults.items())
+    if faults:
+        place, fault = faults[0]
         raise ModelUnavailable(f"{fault.detail} (text {place})", fault.headers)
     if embedded.late:
         left = f"{len(embedded.late):,} of the {len(embedded.readings):,} texts were embedded"

@@ -8,7 +8,7 @@ from service.config import Limits
 from service.core.assess import forget_documents
 from service.core.evaluator import HEAVY, Evaluator
 from service.core.outcome import Evaluation
-from service.engine.admission import admit
+from service.engine.admission import admit, deadline_of
 from service.engine.batch import Batch
 from service.engine.lanes import Steps
 from service.engine.naming import Names
@@ -36,7 +36,7 @@ def evaluating(
     """Run the batch; Invalid if it is over a limit, TooLarge if its answer is, Overloaded if the model is."""
     names = Names(batch)
     admit(batch, names, limits, body_bytes)
-    deadline = arrived + (batch.deadline_ms or limits.deadline_ms) / 1000
+    deadline = deadline_of(batch.deadline_ms, limits, arrived)
     run = Run(batch, names, limits, deadline)
     consulting = outside.consulting(deadline, limits)
     yield from run.inquire(outside.embedder, consulting)

@@ -98,7 +98,7 @@ def generating(
 
 
 class _Room:
-    """What texts may still come to."""
+    """How many bytes of text may still be written."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits

@@ -27,7 +27,7 @@ SLICE_SECONDS = 0.005
 """How long work goes on before it offers a pause."""
 
 LARGE_BYTES = 256 * 1024
-"""The body of a large request; a smaller one counts for as much of a large request as its body is of this."""
+"""From here on a body counts as one large request, a smaller one as its share of this."""
 
 SMALL_BYTES = 16 * 1024
 """What the smallest body counts for."""

@@ -1,4 +1,4 @@
-"""Rules on many items where numbers are enough: whether each passes, with words only where there is no saying.
+"""Rules on many items where numbers are enough: whether each passes, with words only where that cannot be told.
 
 Most of the time that a judgement takes goes into its words, so a rule that has a quick test is not asked for any.
 """

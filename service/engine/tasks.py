@@ -11,7 +11,7 @@ from msgspec import UNSET, Struct, structs
 from service.catalogue import type_name
 from service.config import Limits
 from service.core.asking import Ungraded
-from service.core.assess import Assessor, compares
+from service.core.assess import Assessor, lacks_expected
 from service.core.binding import bind, is_templated
 from service.core.case import Case
 from service.core.evaluator import Evaluator, Tester
@@ -26,7 +26,7 @@ log = logging.getLogger("scorewright.engine")
 MAX_TIMEOUTS = 5
 
 Held = bool | Evaluation
-"""Whether a rule passes, or the evaluation without a score where there is no saying."""
+"""Whether a rule passes; where that cannot be told, the evaluation that says why."""
 
 _LATE = "The deadline passed before this was evaluated (see deadline_ms)"
 
@@ -38,7 +38,8 @@ class Task(Struct, kw_only=True):
 
     `assessor` is the rule made ready. It is None where the rule can never run, which `fault` explains, and where what
     it says depends on the variables of an item. `cuts`: long texts in outcomes are cut; `echoes`: there may be some
-    besides the value under test. `test` is its quick test of outputs that are texts, whose results are `held`.
+    besides the value under test. `test` tells quickly whether an output that is a text passes; `held` remembers what a
+    screening found, `seen` what a run did.
     """
 
     rule: Evaluator
@@ -79,7 +80,7 @@ class Task(Struct, kw_only=True):
         return evaluation
 
     def hold(self, case: Case) -> Held:
-        """Whether a case passes, or why there is no saying; raises what `failed` explains."""
+        """Whether a case passes, or the evaluation that says why that cannot be told; raises what `failed` explains."""
         return held_by((self.assessor or self.ready(case))(case))
 
     def refuse(self, subject: object) -> Held:  # noqa: ARG002
@@ -196,7 +197,7 @@ def _reads(rule: Evaluator, templated: bool) -> tuple[str, ...]:
     fields: set[str] = set()
     if rule.literal() is UNSET:
         fields.add(rule.from_)
-    if compares(type(rule)) and rule.expected is UNSET:  # type: ignore[attr-defined]
+    if lacks_expected(rule):
         fields.add("expected")
     if templated:
         fields.add("variables")

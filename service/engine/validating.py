@@ -11,12 +11,12 @@ from msgspec import UNSET, Meta, Struct
 from service.catalogue import type_name
 from service.config import Limits
 from service.core.asking import Need, Ungraded
-from service.core.assess import Assessor, compares
+from service.core.assess import Assessor, lacks_expected
 from service.core.binding import bind, is_templated
 from service.core.errors import MAX_FAULTS, Fault, Invalid
 from service.core.evaluator import Evaluator
 from service.core.judging import CALLER, JudgeInfo
-from service.engine.admission import admit, over
+from service.engine.admission import admit, deadline_of, over
 from service.engine.batch import Batch, Item
 from service.engine.consulting import asks_judge, identity, judge_of, refused_by
 from service.engine.gathering import own_fault
@@ -85,7 +85,7 @@ def validating(
         admit(batch, names, limits, body_bytes)
     except Invalid as exc:
         return refused(exc.faults)
-    deadline = arrived + (batch.deadline_ms or limits.deadline_ms) / 1000
+    deadline = deadline_of(batch.deadline_ms, limits, arrived)
     errors: list[Fault] = []
     warnings = list(islice(_unused(batch, names), MAX_FAULTS))
     for pointer, rule, items in _rules(batch):
@@ -203,8 +203,7 @@ def _oddities(
     odd: list[tuple[str, str, str]] = [*getattr(rule, "oddities", tuple)()]
     if rule.threshold != _DEFAULT_THRESHOLD and not rule.spec.graded:
         odd.append(("/threshold", "threshold_ignored", "This type scores 1 or 0: a threshold changes nothing"))
-    wants = compares(type(rule)) and rule.expected is UNSET  # type: ignore[attr-defined]
-    if wants and all(item.expected is UNSET for item in items):
+    if lacks_expected(rule) and all(item.expected is UNSET for item in items):
         odd.append(("/expected", "nothing_to_compare", "Neither the rule nor any item has `expected`"))
     if not (yield from _selects_somewhere(rule, items, limits, deadline)):
         odd.append(("/path", "path_selects_nothing", f"{rule.path} selects nothing in any item"))

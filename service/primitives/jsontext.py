@@ -62,8 +62,8 @@ def decode(text: str) -> Any:
     return value
 
 
-def decoded(text: str) -> Any:
-    """What `decode` returns, or UNSET where it raises: for those who need no explanation."""
+def decode_or_unset(text: str) -> Any:
+    """The value, or UNSET where `decode` would raise: it spends no time on why."""
     if text.lstrip(_BLANK)[:1] not in _FIRST:
         return UNSET  # prose, mostly
     try:
@@ -91,7 +91,7 @@ def mend_surrogates(text: str) -> tuple[str, int]:
 
 def is_json(text: str) -> bool:
     """Whether a text is JSON by `decode`."""
-    return decoded(text) is not UNSET
+    return decode_or_unset(text) is not UNSET
 
 
 def depth_exceeds(value: Any, limit: int) -> bool:

@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 from service.core.case import Case
 from service.core.evaluator import Evaluator, Example, Spec, Tester, Verdict
 from service.primitives.extraction import Mode, extract
-from service.primitives.jsontext import NotJson, decode, decoded, is_json, kind_of, render
+from service.primitives.jsontext import NotJson, decode, decode_or_unset, is_json, kind_of, render
 from service.primitives.keyshape import check_keys, shape_faults
 from service.primitives.schema import Schema, compile_schema
 from service.primitives.schemakeywords import require_all
@@ -57,7 +57,7 @@ class ValidJson(Evaluator, frozen=True):
     def tester(self, expected: Any) -> Tester | None:
         if self.schema is not UNSET or self.extract != "whole":
             return None
-        return is_json if self.allow_scalars else lambda text: self._is_enough(decoded(text))
+        return is_json if self.allow_scalars else lambda text: self._is_enough(decode_or_unset(text))
 
     def _judge_found(self, found: Any, source: str) -> Verdict:
         if self.schema is not UNSET:

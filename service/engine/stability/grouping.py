@@ -5,12 +5,12 @@ from math import exp, sqrt
 
 import numpy as np
 
-from service.engine.clustering import Group, TauPoint
+from service.engine.clustering import groups, tau_curve
 from service.engine.lanes import Steps
 from service.engine.stability.results import EntropyEstimates, Interaction
 from service.engine.stability.vectors import Found, Rows
 from service.engine.stability.wire import PromptMetrics, StatisticalMode
-from service.primitives.clusters import Clustering, cluster_units, unit_rows
+from service.primitives.clusters import cluster_units, unit_rows
 from service.primitives.clusters.cosines import DECIMALS
 from service.primitives.stats import beta_interval, beta_mean, clopper_pearson, entropy, pair_agreement, stability
 
@@ -32,8 +32,8 @@ def group(into: Interaction, request: PromptMetrics, found: Found, kept: Sequenc
     into.mean_pairwise_cosine = _mean_pairwise_cosine(centre, into.k)
     into.entropy = EntropyEstimates(*estimates)
     into.chained = any(one.chained for one in grouping.clusters)
-    into.tau_curve = _curve(grouping, into.k)
-    into.clusters = _groups(grouping, kept)
+    into.tau_curve = tau_curve(grouping, into.k)
+    into.clusters = groups(grouping, kept)
 
 
 def _csr(counts: Sequence[int], mode: StatisticalMode) -> tuple[float, tuple[float, float]]:
@@ -60,16 +60,3 @@ def _mean_pairwise_cosine(centre: Rows, count: int) -> float | None:
 
 def _cosine(mean: float) -> float:
     return min(1.0, max(-1.0, round(mean, DECIMALS) + 0.0))
-
-
-def _curve(found: Clustering, total: int) -> list[TauPoint] | None:
-    if found.curve is None:
-        return None
-    return [TauPoint(tau, n_clusters, largest / total) for tau, n_clusters, largest in found.curve]
-
-
-def _groups(found: Clustering, kept: Sequence[int]) -> list[Group]:
-    return [
-        Group(len(one.members), [kept[row] for row in one.members], kept[one.medoid], one.smallest, one.chained)
-        for one in found.clusters
-    ]

@@ -1,9 +1,10 @@
 """What a cluster looks like from inside."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from service.primitives.clusters.cosines import (
     DECIMALS,
@@ -16,15 +17,19 @@ from service.primitives.clusters.cosines import (
     slices,
     threshold,
 )
-from service.primitives.clusters.tree import Labels, Members, labelled
+from service.primitives.clusters.tree import Members, labelled
 from service.primitives.steps import Steps
 
 _SAME_MEAN = 10.0**-DECIMALS
 """Means of cosines that differ by no more are equal: cosines that are rounded are off by half of it."""
 
 
+Places: TypeAlias = NDArray[np.intp]
+"""The members of a cluster."""
+
+
 class Cluster(NamedTuple):
-    """Rows of one label.
+    """A cluster by its members, rising.
 
     `medoid` is the member with the largest sum of cosines to the others, the first of equals. `smallest` is the
     smallest cosine between members, 1 for a single one; `chained` is true if that is not similar at tau.
@@ -37,7 +42,7 @@ class Cluster(NamedTuple):
 
 
 def shapes(unit: Rows, clusters: Sequence[Members], tau: float, side: int | None = None) -> Steps[list[Cluster]]:
-    """What clusters look like whose rows have length 1. In memory for a block."""
+    """The shape of each cluster of rows of length 1. Holds one block of cosines at a time."""
     least, side = threshold(tau), side or side_for(unit)
     found = []
     for members in clusters:
@@ -73,7 +78,7 @@ def _described(members: Members, sums: list[float], lows: list[float], least: fl
     return Cluster(members, medoid, smallest, smallest < least)
 
 
-def _medoid(unit: Rows, members: Labels, side: int) -> Steps[int]:
+def _medoid(unit: Rows, members: Places, side: int) -> Steps[int]:
     if len(members) <= 2:
         return int(members[0])
     parts = [members[part] for part in slices(len(members), side)]
@@ -89,7 +94,7 @@ def _medoid(unit: Rows, members: Labels, side: int) -> Steps[int]:
     return int(members[(all_sums >= all_sums.max() - _SAME_MEAN * len(members)).argmax()])
 
 
-def _smallest(unit: Rows, members: Labels, side: int) -> Steps[float]:
+def _smallest(unit: Rows, members: Places, side: int) -> Steps[float]:
     if len(members) == 1:
         return 1.0
     if len(members) > side:
@@ -105,7 +110,7 @@ def _smallest(unit: Rows, members: Labels, side: int) -> Steps[float]:
     return round(smallest, DECIMALS) + 0.0
 
 
-def _distinct(unit: Rows, members: Labels) -> Steps[Labels]:
+def _distinct(unit: Rows, members: Places) -> Steps[Places]:
     """One of each row that several members share: else all their cosines would tie for the smallest."""
     found: dict[bytes, int] = {}
     for part in slices(len(members), rows_at_once(unit.shape[1])):
@@ -114,7 +119,7 @@ def _distinct(unit: Rows, members: Labels) -> Steps[Labels]:
     return np.array(list(found.values()))
 
 
-def _lowest(unit: Rows, members: Labels, parts: list[Block]) -> Steps[list[Block]]:
+def _lowest(unit: Rows, members: Places, parts: list[Block]) -> Steps[list[Block]]:
     """The blocks that may hold the smallest cosine, as far as float32 can tell."""
     short = unit[members].astype(np.float32)
     minima = []

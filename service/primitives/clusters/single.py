@@ -35,7 +35,10 @@ def components(unit: Rows, tau: float, side: int | None = None) -> Steps[Labels]
 
 
 def spanning_tree(cosines: Rows) -> Steps[Tree]:
-    """The nodes in the order of Prim 1957, who leaves a cluster of no tau before he has all of it; in O(n^2) time."""
+    """The nodes in the order in which Prim's algorithm (1957) takes them, in O(n^2) time.
+
+    It takes all of a cluster, at any tau, before any node outside it.
+    """
     count = len(cosines)
     best = np.full(count, -inf)
     most = np.full(count, inf)

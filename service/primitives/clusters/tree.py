@@ -13,10 +13,10 @@ Members: TypeAlias = list[int]
 
 
 class Tree(NamedTuple):
-    """Nodes in an order in which each cluster, whatever tau, is a stretch.
+    """The nodes in an order in which the members of every cluster, at any tau, stand side by side.
 
-    `heights` has for each the cosine from which down it shares a cluster with the one before it; the first has minus
-    infinity.
+    `heights` has for each node the highest tau at which it shares a cluster with the node before it; minus infinity
+    for the first.
     """
 
     order: list[int]
