@@ -45,7 +45,7 @@ def _refusal(value: Any, kind: Any) -> str | None:
 def _inner_faults(value: Any, kind: Any, pointer: str) -> Iterator[Fault]:
     origin = get_origin(kind)
     if isinstance(value, dict):
-        if isinstance(kind, type) and issubclass(kind, Struct):
+        if _is_struct(kind):
             yield from _struct_faults(value, kind, pointer)
         elif origin is dict:
             for key, one in value.items():
@@ -66,8 +66,18 @@ def _struct_faults(value: dict[str, Any], kind: type[Struct], pointer: str) -> I
             yield Fault(join(pointer, name), "missing_field", f"`{name}` is required")
     if config.forbid_unknown_fields:
         for name in [name for name in value if name not in known and name != config.tag_field]:
-            detail = f"There is no field {cut(name, 100)!r} here{nearest(name, known)}"
+            hint = _deeper(name, kind) or nearest(name, known)
+            detail = f"There is no field {cut(name, 100)!r} here{hint}"
             yield Fault(join(pointer, cut(name, 200)), "unknown_field", detail)
+
+
+def _deeper(name: str, kind: type[Struct]) -> str:
+    """A hint to end a sentence with: the field whose value, an object, has a field of this name; else nothing."""
+    for field in structs.fields(kind):
+        for one in filter(_is_struct, _members(_bare(_hints(kind)[field.name]))):
+            if name in {inner.encode_name for inner in structs.fields(one)}:
+                return f": `{name}` is a field of `{field.encode_name}`"
+    return ""
 
 
 _hints = cache(lambda kind: get_type_hints(kind, include_extras=True))
@@ -89,7 +99,7 @@ def _meant(value: Any, kind: Any) -> Any:
     if len(members) == 1:
         return kind
     if isinstance(value, dict):
-        known = [one for one in members if isinstance(one, type) and issubclass(one, Struct)]
+        known = list(filter(_is_struct, members))
         for one in known:
             config = one.__struct_config__
             if config.tag is None or value.get(config.tag_field) == config.tag:
@@ -108,11 +118,22 @@ def _leaf(value: Any, kind: Any, pointer: str, refusal: str) -> Fault:
     if choices and isinstance(value, str):
         listed = ", ".join(map(repr, choices))
         return Fault(pointer, "not_allowed", f"{cut(value, 100)!r} is none of {listed}{nearest(value, choices)}")
-    return Fault(pointer, _code(refusal), _told(refusal, value))
+    hint = f': did you mean {{"type": "{value}"}}?' if isinstance(value, str) and value in _types(kind) else ""
+    return Fault(pointer, _code(refusal), _told(refusal, value) + hint)
+
+
+def _types(kind: Any) -> Iterator[str]:
+    """The types that an object of this kind may have, where `type` says which."""
+    for one in filter(_is_struct, _members(_bare(kind))):
+        yield from [str(one.__struct_config__.tag)] if _is_tagged(one) else get_args(_bare(_hints(one).get("type")))
 
 
 def _is_tagged(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, Struct) and kind.__struct_config__.tag is not None
+    return _is_struct(kind) and kind.__struct_config__.tag is not None
+
+
+def _is_struct(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Struct)
 
 
 def _type_fault(name: Any, given: bool, tags: list[str], pointer: str) -> Fault:
