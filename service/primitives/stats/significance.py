@@ -2,6 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from functools import lru_cache
 from hashlib import sha256
 from itertools import accumulate
 from math import fsum
@@ -68,6 +69,7 @@ def sign_flip(deltas: Sequence[float]) -> Steps[Test]:
     return Test(p, least)
 
 
+@lru_cache(maxsize=1024)
 def fisher(one: Counts, other: Counts) -> Test:
     """Fisher's exact test (1934) of two rows of (passes, failures): of their tables, those no likelier than this."""
     least = max(_LEAST_P, _share_of_tables((sum(one), 0), (0, sum(other))))

@@ -1,6 +1,8 @@
 """Whether two versions differ on these very cases: runs compared within each case, and all cases together."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from math import exp, fsum, lgamma, log
 from sys import float_info
 from typing import NamedTuple, TypeAlias
@@ -14,6 +16,9 @@ _TIE = 1e-7
 
 Table: TypeAlias = tuple[Counts, Counts]
 """Passes and failures of the one version, then of the other."""
+
+Sums: TypeAlias = tuple[int, int, int]
+"""The runs of the one version, those of the other, and how many of all pass."""
 
 
 class Stratified(NamedTuple):
@@ -29,38 +34,57 @@ def mantel_haenszel(tables: Sequence[Table]) -> Steps[Stratified]:
     With the sums of all rows and columns given, how likely the passes of the other version are to add up to what they
     do, or to anything no likelier. Of one table it is Fisher's test, of tables with one run a version McNemar's.
     """
-    shares, place = np.ones(1), 0
-    for one, other in tables:
-        least, own = _passes(one, other)
-        place += other[0] - least
-        shares = np.convolve(shares, own)
+    alike = Counter(_sums(*table) for table in tables)
+    passes = sum(other[0] for _, other in tables)
+    yield
+    shares, place = np.ones(1), passes
+    for sums, count in alike.items():
+        least, own = _passes(*sums)
+        place -= least * count
+        shares = np.convolve(shares, (yield from _repeated(own, count)))
         yield
     likely = float(shares[shares <= shares[place] * (1 + _TIE)].sum() / shares.sum())
-    surplus = fsum(other[0] - _expected(one, other) for one, other in tables)
-    least_p = _least(tables)
-    return Stratified(Test(max(least_p, min(1.0, likely)), least_p), surplus)
+    least_p = _least(alike)
+    expected = fsum(count * _expected(*sums) for sums, count in alike.items())
+    return Stratified(Test(max(least_p, min(1.0, likely)), least_p), passes - expected)
 
 
-def _least(tables: Sequence[Table]) -> float:
+def _least(alike: Mapping[Sums, int]) -> float:
     """All runs of the one version pass and none of the other: and the reverse, where that is as likely."""
-    sizes = [(sum(one), sum(other)) for one, other in tables]
-    sides = log(2) if all(one == other for one, other in sizes) else 0.0
-    logs = [lgamma(one + 1) + lgamma(other + 1) - lgamma(one + other + 1) for one, other in sizes]
+    sides = log(2) if all(ones == others for ones, others, _ in alike) else 0.0
+    logs = [
+        count * (lgamma(ones + 1) + lgamma(others + 1) - lgamma(ones + others + 1))
+        for (ones, others, _), count in alike.items()
+    ]
     return max(float_info.min, min(1.0, exp(fsum([sides, *logs]))))
 
 
-def _passes(one: Counts, other: Counts) -> tuple[int, Floats]:
+def _sums(one: Counts, other: Counts) -> Sums:
+    """All that the chances of a table depend on."""
+    return sum(one), sum(other), one[0] + other[0]
+
+
+@lru_cache(maxsize=256)
+def _passes(ones: int, others: int, passes: int) -> tuple[int, Floats]:
     """The least passes that the other version can have, and how likely it is to have those, one more, and so on."""
     from scipy.special import gammaln  # noqa: PLC0415 - few need it, and it takes 27 MB
 
-    passes, runs = one[0] + other[0], sum(other)
-    counts = np.arange(max(0, passes - sum(one)), min(runs, passes) + 1)
-    cells = np.array([counts, runs - counts, passes - counts, sum(one) - passes + counts])
+    counts = np.arange(max(0, passes - ones), min(others, passes) + 1)
+    cells = np.array([counts, others - counts, passes - counts, ones - passes + counts])
     logs = -gammaln(cells + 1).sum(axis=0)
     shares = np.exp(logs - logs.max())
     return int(counts[0]), shares / shares.sum()
 
 
-def _expected(one: Counts, other: Counts) -> float:
-    runs = sum(one) + sum(other)
-    return sum(other) * (one[0] + other[0]) / runs if runs else 0.0
+def _repeated(own: Floats, count: int) -> Steps[Floats]:
+    """The shares of the sum of so many like tables, by squaring."""
+    if count == 1 or len(own) == 1:
+        return own
+    half = yield from _repeated(own, count // 2)
+    yield
+    whole = np.convolve(half, half)
+    return np.convolve(whole, own) if count % 2 else whole
+
+
+def _expected(ones: int, others: int, passes: int) -> float:
+    return others * passes / (ones + others) if passes else 0.0
