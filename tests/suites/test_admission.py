@@ -57,6 +57,8 @@ REFUSED: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("outputs of a hostile name", suite({"a/b~c": []}) | {"cases": [{"id": "x"}]},
      "/versions/0/outputs/a~1b~0c", "unknown_id", "There is no case"),
     ("a baseline", ONE | {"baseline": "v11"}, "/baseline", "unknown_id", "did you mean 'v1'?"),
+    ("a baseline like none", ONE | {"versions": [V1, {"version": "v2", "outputs": {}}], "baseline": "V0"},
+     "/baseline", "unknown_id", "'V0': there are 'v1', 'v2'"),
     ("a type", ONE | {"graders": [{"type": "exact"}]}, "/graders/0/type", "unknown_type", "did you mean"),
     ("a metric", ONE | {"pass_when": [{"metric": "scores", "operator": "equals", "value": 1}]},
      "/pass_when/0/metric", "not_allowed", "did you mean 'score'?"),
@@ -64,6 +66,11 @@ REFUSED: list[tuple[str, dict[str, Any], str, str, str]] = [
      "/pass_when/0/operator", "not_allowed", "'greater_than'"),
     ("a bound", ONE | {"pass_when": [{"metric": "score", "operator": "equals", "value": "1"}]},
      "/pass_when/0/value", "wrong_type", "number"),
+    ("a score in percent", ONE | {"pass_when": [{"metric": "score", "operator": "greater_than_or_equal", "value": 80}]},
+     "/pass_when/0/value", "out_of_range", "write 0.8"),
+    ("a rate under 0", ONE | {"pass_when": [
+        {"metric": "failed", "operator": "equals", "value": 80}, {"metric": "pass_rate", "operator": "less_than", "value": -1}]},
+     "/pass_when/1/value", "out_of_range", "`pass_rate` is a number from 0 to 1"),
     ("conditions without end", ONE | {"pass_when": [{"metric": "score", "operator": "equals", "value": 1}] * 51},
      "/pass_when", "too_short_or_long", "<= 50"),
     ("a threshold", ONE | {"case_threshold": 1.1}, "/case_threshold", "out_of_range", "<= 1"),
@@ -83,17 +90,22 @@ REFUSED: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("a score that is null", sent({"score": None}), f"{RUN}/score", "wrong_type", "from 0 to 1"),
     ("output and error", sent({"output": "x", "error": None}), RUN, "one_of", "goes into `output`"),
     ("output and score", sent({"output": "x", "score": 1}), RUN, "one_of", "Give one of"),
-    ("more in a run", sent({"error": "x", "code": 429}), f"{RUN}/code", "unknown_field", "goes into `output`"),
-    ("nearly a field of a run", sent({"output": "x", "grade": {}}), f"{RUN}/grade", "unknown_field", "'grades'?"),
+    ("more in a run", sent({"error": "x", "http": 429}), f"{RUN}/http", "unknown_field",
+     "no 'http': its fields are output, error, score, explanation, grades, replies. An output"),
+    ("nearly a field of a run", sent({"output": "x", "grade": {}}), f"{RUN}/grade", "unknown_field",
+     "did you mean 'grades'? An output that"),
     ("a hostile field of a run", sent({"output": 1, "a/b~": 1}), f"{RUN}/a~1b~0", "unknown_field", "'a/b~'"),
     ("grades without an output", sent({"score": 1, "grades": {"exact_match": {"score": 1}}}), RUN, "unused", "output"),
     ("replies without an output", sent({"error": 1, "replies": {"exact_match": {}}}), RUN, "unused", "output"),
+    ("why there is an error", sent({"error": 1, "explanation": "so"}), RUN, "unused", "goes with a `score`"),
+    ("why an output is so", sent({"output": 1, "explanation": "so"}), RUN, "unused", "goes with a `score`"),
+    ("why, in no text", sent({"score": 1, "explanation": 5}), f"{RUN}/explanation", "wrong_type", "str"),
     ("a grade over 1", sent({"output": 1, "grades": {"x": {"score": 2}}}), f"{RUN}/grades", "wrong_type", "<= 1"),
     ("grades of nobody", sent({"output": 1, "grades": {"exact": {"score": 1}}}),
      f"{RUN}/grades/exact", "unknown_id", "did you mean 'exact_match'?"),
     ("replies to nobody", sent("fine", {"output": 1, "replies": {"x/": {}}}),
      "/versions/0/outputs/a/1/replies/x~1", "unknown_id", "'x/'"),
-    ("neither outputs nor prompt", ONE | {"versions": [{"version": "v"}]}, "/versions/0", "one_of", "either"),
+    ("neither outputs nor prompt", ONE | {"versions": [{"version": "v"}]}, "/versions/0", "one_of", "a `prompt` to generate them"),
     ("outputs and prompt", drawn(versions=[{"version": "v", "prompt": "{input}", "outputs": {}}]),
      "/versions/0", "one_of", "either"),
     ("a prompt without a place", drawn("Answer {{input }}"), "/versions/0/prompt", "invalid_template", "{input}"),
@@ -136,16 +148,24 @@ def test_every_fault_is_listed() -> None:
         "deadline_ms": 10**9,
     }
     assert [(pointer, code) for pointer, code, _ in faults(body)] == [
+        ("/cases/1/id", "duplicate_id"),
+        ("/versions/1/version", "duplicate_id"),
+        ("/baseline", "unknown_id"),
         ("/versions/0/outputs/a/0/score", "out_of_range"),
         ("/versions/0/outputs/a/1/x", "unknown_field"),
         ("/versions/0/outputs/a/1/y", "unknown_field"),
         ("/versions/0/outputs/b", "unknown_id"),
-        ("/cases/1/id", "duplicate_id"),
-        ("/versions/1/version", "duplicate_id"),
-        ("/baseline", "unknown_id"),
         ("/graders", "no_grader"),
         ("/deadline_ms", "limit_exceeded"),
     ]
+
+
+def test_a_case_that_is_there_twice_is_named_before_the_outputs_of_the_one_that_was_meant() -> None:
+    body = suite({"a": scored(1), "b": scored(1)}, {"b": scored(1)}) | {"cases": [{"id": "a"}, {"id": "a"}]}
+    assert [pointer for pointer, _, _ in faults(body)] == [
+        "/cases/1/id", "/versions/0/outputs/b", "/versions/1/outputs/b"]  # fmt: skip
+    many = body | {"cases": [{"id": "a"}] * 150, "versions": [{"version": "v", "outputs": {"b": [{"score": 2}]}}]}
+    assert len(faults(many)) == 100
 
 
 def test_at_most_a_hundred_faults_are_listed() -> None:

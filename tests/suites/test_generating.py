@@ -122,7 +122,7 @@ WARNED: list[tuple[str, dict[str, Any], Any, list[str]]] = [
     ("top_k", {"top_k": 1}, "Ann", ["sampling_not_sent"]),
     ("seed 0", {"seed": 0}, "Ann", ["sampling_not_sent"]),
     ("cut", {}, Reply(text="Ann", stop="truncated"), ["truncated_outputs"]),
-    ("nothing came", {}, NoReply("judge_unavailable", "It is out."), ["nothing_graded"]),
+    ("nothing came", {}, NoReply("judge_unavailable", "It is out."), ["nothing_graded", "judge_unavailable"]),
 ]
 
 

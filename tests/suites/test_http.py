@@ -39,7 +39,7 @@ def test_a_suite_that_makes_no_sense_is_a_problem(client: httpx.Client) -> None:
     problem = got.json()
     assert (problem["type"].rsplit(":", 1)[0], problem["instance"]) == ("urn:scorewright:problem", "/v1/suites")
     assert [(one["pointer"], one["code"]) for one in problem["errors"]] == [
-        ("/versions/0/outputs/a/1/score", "out_of_range"), ("/baseline", "unknown_id"), ("/graders", "no_grader")]  # fmt: skip
+        ("/baseline", "unknown_id"), ("/versions/0/outputs/a/1/score", "out_of_range"), ("/graders", "no_grader")]  # fmt: skip
 
 
 @pytest.mark.parametrize(

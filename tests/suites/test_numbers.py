@@ -269,6 +269,11 @@ def test_the_suite_passes_where_all_but_the_baseline_do() -> None:
 A = {"type": "contains", "expected": "a"}
 B = {"type": "contains", "expected": "b"}
 
+BROKEN = {"type": "regex", "pattern": "(", "id": "broken"}
+JUDGED = {"type": "possible", "id": "can"}
+NOBODY = JUDGED | {"judge": "nobody"}
+WITHOUT_JUDGE = ["cases_not_graded", "judge_unavailable"]
+
 WARNED: list[tuple[str, dict[str, list[Any]], dict[str, Any], list[str]]] = [
     ("all is well", {"a": scored(1, 0)}, {}, []),
     ("partly graded", {"a": scored(1, None)}, {}, ["partly_graded"]),
@@ -278,12 +283,62 @@ WARNED: list[tuple[str, dict[str, list[Any]], dict[str, Any], list[str]]] = [
     ("torn", {"a": ["a", "a"]}, {"graders": [A, B]}, ["graders_disagree"]),
     ("torn once only", {"a": ["a", "ab"]}, {"graders": [A, B]}, []),
     ("not torn as all must", {"a": ["a", "a"]}, {"graders": [A, B], "combine": "all"}, []),
-]
+    ("a grader in error", {"a": ["a"], "b": scored(1)}, {"graders": [A, BROKEN]},
+     ["cases_not_graded", "graders_in_error"]),
+    ("a grader in error beside a failure", {"a": ["b"]}, {"graders": [A, BROKEN]},
+     ["graders_in_error", "failed_beside_ungraded"]),
+    ("no judge", {"a": ["a"], "b": scored(1)}, {"graders": [A, JUDGED]}, WITHOUT_JUDGE),
+    ("no judge beside a failure", {"a": ["b"]}, {"graders": [A, JUDGED]},
+     ["judge_unavailable", "failed_beside_ungraded"]),
+    ("a judge that there is not", {"a": ["a"], "b": scored(1)}, {"graders": [A, NOBODY]},
+     ["cases_not_graded", "graders_in_error"]),
+    ("no data beside a failure", {"a": ["b"]}, {"graders": [A, {"type": "exact_match"}]}, ["failed_beside_ungraded"]),
+    ("a reviewer beside a failure", {"a": ["b"]}, {"graders": [A, {"type": "review", "criteria": "x"}]},
+     ["failed_beside_ungraded"]),
+    ("one that is not active", {"a": ["b"]}, {"graders": [A, BROKEN | {"active": False}]}, []),
+    ("repeats of outputs", {"a": scored(1)}, {"repeat": 5}, ["unused_repeat"]),
+    ("one repeat of them", {"a": scored(1)}, {"repeat": 1}, []),
+    ("a writer of outputs", {"a": scored(1)}, {"generate": {"judge": "nobody"}}, ["unused_generate"]),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("sent", "more", "codes"), [row[1:] for row in WARNED], ids=[row[0] for row in WARNED])
 def test_warnings(sent: dict[str, list[Any]], more: dict[str, Any], codes: list[str]) -> None:
     assert [one["code"] for one in answer(suite(sent, **more))["versions"][0]["warnings"]] == codes
+
+
+def test_warnings_of_graders_say_how_many_where_and_why() -> None:
+    got = answer(suite({"c": ["b", "a"], "d": ["b"]}, graders=[A, BROKEN]))["versions"][0]["warnings"]
+    told = {one["code"]: one["detail"] for one in got}
+    assert told["graders_in_error"].startswith(
+        "3 runs were met by a grader in error, first of case 'c', grader 'broken'"
+    )
+    assert told["failed_beside_ungraded"].startswith("2 runs were counted as failed although a grader did not judge")
+    assert all("missing )" in told[code] for code in ("graders_in_error", "failed_beside_ungraded"))
+    lost = answer(suite({"c": ["a"]}, graders=[JUDGED]))["versions"][0]["warnings"]
+    assert "1 run was left without a judge, first of case 'c', grader 'can': no judge is" in lost[1]["detail"]
+
+
+OBJECTS: list[tuple[str, Any, list[Any], dict[str, Any], bool]] = [
+    ("a text in an object", "a", [{"text": "a"}, {"text": "b"}], {}, True),
+    ("one of them a text", "a", [{"text": "a"}, "b"], {}, False),
+    ("an object meant as one", "a", [{"output": {"text": "a"}}], {}, False),
+    ("an output in an object", "a", [{"output": "b"}], {}, False),
+    ("objects compared with an object", {"text": "b"}, [{"text": "a"}], {}, False),
+    ("a path into them", "a", [{"text": "b"}], {"graders": [{"type": "exact_match", "path": "$.text"}]}, False),
+    ("objects that pass", "a", [{"text": "a"}], {"graders": [A]}, False),
+    ("objects that are scores", "a", scored(0), {}, False),
+    ("objects of which some pass", "a", [{"text": "a"}, {"text": "b"}, {"text": "b"}], {"graders": [A]}, False),
+]
+
+
+@pytest.mark.parametrize(
+    ("expected", "runs", "more", "warned"), [row[1:] for row in OBJECTS], ids=[row[0] for row in OBJECTS]
+)
+def test_texts_sent_as_objects(expected: Any, runs: list[Any], more: dict[str, Any], warned: bool) -> None:
+    body = suite({"c": runs}, **({"graders": [{"type": "exact_match"}]} | more))
+    got = answer(body | {"cases": [{"id": "c", "expected": expected}]})["versions"][0]["warnings"]
+    assert [one["code"] for one in got] == ["objects_for_text"] * warned
 
 
 def test_what_is_given_back_as_it_came() -> None:

@@ -28,7 +28,7 @@ def agree(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def by_id(cases: list[dict[str, Any]], *, without: str = "") -> dict[str, Any]:
+def by_id(cases: list[dict[str, Any]], *, without: str) -> dict[str, Any]:
     return {case["id"]: {key: value for key, value in case.items() if key != without} for case in cases}
 
 
@@ -44,6 +44,8 @@ def test_a_comparison_turned_round_is_its_mirror_image(
     (there,), (back,) = (answer(body | {"baseline": name})["comparisons"] for name in ("v1", "v2"))
     turned = {"regressed": "improved", "improved": "regressed", "new": "missing", "missing": "new"}
     for one, other in zip(there["cases"], back["cases"], strict=True):
+        falls = [row["delta"] is not None and row["delta"] < 0 for row in (one, other)]
+        assert [row.pop("evidence") is not None for row in (one, other)] == falls
         mirrored = one | {
             "change": turned.get(one["change"], one["change"]),
             "delta": None if one["delta"] is None else -one["delta"],
@@ -56,6 +58,8 @@ def test_a_comparison_turned_round_is_its_mirror_image(
     assert (forth["significant_drops"], forth["significant_gains"]) == (
         again["significant_gains"], again["significant_drops"])  # fmt: skip
     assert agree(_mirrored(forth["scores"]), again["scores"])
+    assert agree(forth["runs"] | {"surplus": -forth["runs"]["surplus"]}, again["runs"])
+    assert (forth["worse"] is None) == (again["worse"] is None)
     verdicts = forth["verdicts"]
     swapped = {"regressed": verdicts["improved"], "improved": verdicts["regressed"]}
     assert agree(verdicts | swapped, again["verdicts"])
@@ -84,7 +88,7 @@ def test_the_order_of_cases_and_of_runs_changes_no_number(
         assert agree(without_cases(one), without_cases(other))
         assert agree(by_id(one["cases"], without="runs"), by_id(other["cases"], without="runs"))
     (one,), (other,) = before["comparisons"], after["comparisons"]
-    assert agree(by_id(one["cases"]), by_id(other["cases"]))
+    assert agree(by_id(one["cases"], without="evidence"), by_id(other["cases"], without="evidence"))
     assert one["counts"] == other["counts"]
     assert agree(one["significance"], other["significance"])
 
@@ -96,7 +100,8 @@ def test_a_version_held_against_itself_has_not_changed(sent: dict[str, Any], thr
     for row in got["cases"]:
         assert (row["delta"], row["p_adjusted"]) in [(0, 1), (None, None)]
     tests = got["significance"]
-    assert (tests["scores"]["p"], tests["verdicts"]["p"]) == (1, 1)
+    assert (tests["runs"]["p"], tests["scores"]["p"], tests["verdicts"]["p"]) == (1, 1, 1)
+    assert (tests["runs"]["surplus"], bool(tests["worse"])) == (0, False)
     assert tests["significant_drops"] == tests["significant_gains"] == 0
 
 
@@ -126,7 +131,8 @@ def test_numbers_fit_together(pair: tuple[dict[str, Any], dict[str, Any]], thres
             assert 0 < row["min_p"] <= row["p"] + 1e-9 <= row["p_adjusted"] + 2e-9 <= 1 + 2e-9
             assert row["min_p_adjusted"] <= row["p_adjusted"] + 1e-9
             assert (row["significant"] is None) == row["underpowered"]
-    for test in (comparison["significance"]["scores"], comparison["significance"]["verdicts"]):
+    tests = comparison["significance"]
+    for test in (tests["runs"], tests["scores"], tests["verdicts"]):
         assert 0 < test["min_p"] <= test["p"] + 1e-9 <= 1 + 1e-9
         assert (test["significant"] is None) == test["underpowered"]
 

@@ -279,7 +279,7 @@ def test_a_judge_that_fails_harms_one_run() -> None:
     judges = Scripted([{"choice": "B", "reasons": "so"}])
     got = answer(suite({"a": ["x", "x"]}, graders=[{"type": "possible"}]), judges=judges)["versions"][0]
     assert [one["reason"] for one in got["cases"][0]["runs"]] == [None, "judge_unavailable"]
-    assert [one["code"] for one in got["warnings"]] == ["partly_graded"]
+    assert [one["code"] for one in got["warnings"]] == ["judge_unavailable", "partly_graded"]
 
 
 def test_calls_of_judges_are_limited() -> None:

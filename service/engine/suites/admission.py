@@ -24,6 +24,11 @@ Runs = Sequence[Sequence[Sequence[SentRun]]]
 
 PLACE = "{input}"
 
+SHARES = frozenset({"score", "pass_rate"})
+"""Metrics that lie between 0 and 1."""
+
+MAX_NAMED = 10
+
 
 def refuse_many(suite: Suite, limits: Limits) -> None:
     """Raise Invalid if the suite has more of anything than a limit allows: only then is the rest worth a look."""
@@ -36,13 +41,13 @@ def refuse_many(suite: Suite, limits: Limits) -> None:
 def admit(
     suite: Suite, runs: Runs, names: Names, known: Mapping[str, JudgeInfo], limits: Limits, size: int
 ) -> Steps[list[Fault]]:
-    """At most 100 faults of a suite that makes no sense as a whole.
+    """At most 100 faults of a suite that makes no sense as a whole, but for its names.
 
     `size` is that of the body it came in: no text can have more characters than that.
     """
     faults: list[Fault] = []
     for found in (
-        _ids(suite),
+        _bounds(suite),
         _graders(suite, runs),
         _prompts(suite, known, limits),
         _verdicts(suite, runs, names),
@@ -72,18 +77,27 @@ def _counts(suite: Suite, limits: Limits) -> Iterator[Fault]:
             yield from over(f"/cases/{index}/graders", most, limits.evaluators_per_item, "evaluators_per_item")
 
 
-def _ids(suite: Suite) -> Iterator[Fault]:
+def misnamed(suite: Suite) -> Iterator[Fault]:
+    """The faults of names that are there twice, or not at all."""
     yield from repeated(case_ids(suite.cases), "/cases/{}/id", "case")
     names = [one.version for one in suite.versions]
     yield from repeated(names, "/versions/{}/version", "version")
     if suite.baseline is not None and suite.baseline not in names:
-        hint = nearest(suite.baseline, names)
-        yield Fault("/baseline", "unknown_id", f"There is no version {cut(suite.baseline, 100)!r}{hint}")
+        hint = nearest(suite.baseline, names) or f": there are {', '.join(map(repr, names[:MAX_NAMED]))}"
+        yield Fault("/baseline", "unknown_id", f"There is no version {cut(suite.baseline, 100)!r}{cut(hint, 1_000)}")
     shared = [rule.id for rule in suite.graders]
     yield from repeated(shared, "/graders/{}/id", "grader")
     for index, case in enumerate(suite.cases):
         own = [rule.id for rule in case.graders]
         yield from repeated(own, f"/cases/{index}/graders/{{}}/id", "grader", earlier=set(shared))
+
+
+def _bounds(suite: Suite) -> Iterator[Fault]:
+    """Bounds that no metric comes near."""
+    for index, condition in enumerate(suite.pass_when):
+        if condition.metric in SHARES and not 0 <= condition.value <= 1:
+            told = f"`{condition.metric}` is a number from 0 to 1: for 80 percent write 0.8"
+            yield Fault(f"/pass_when/{index}/value", "out_of_range", told)
 
 
 def _graders(suite: Suite, runs: Runs) -> Iterator[Fault]:
@@ -105,7 +119,7 @@ def _has_output(runs: Collection[Sequence[SentRun]]) -> bool:
 def _prompts(suite: Suite, known: Mapping[str, JudgeInfo], limits: Limits) -> Iterator[Fault]:
     for index, version in enumerate(suite.versions):
         if (version.prompt is UNSET) == (version.outputs is UNSET):
-            yield Fault(f"/versions/{index}", "one_of", "Give either `outputs` or a `prompt` to draw them with")
+            yield Fault(f"/versions/{index}", "one_of", "Give either `outputs` or a `prompt` to generate them")
         elif version.prompt is not UNSET and PLACE not in version.prompt:
             yield Fault(f"/versions/{index}/prompt", "invalid_template", f"The prompt has no place for the {PLACE}")
     if all(version.prompt is UNSET for version in suite.versions):

@@ -1,10 +1,10 @@
 """POST /v1/suites from a decoded suite to the bytes of its answer, in steps."""
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from time import perf_counter
 
 from msgspec import UNSET
-from msgspec.structs import replace
 
 from service.config import Limits
 from service.core.counts import Counts
@@ -12,14 +12,14 @@ from service.core.errors import MAX_FAULTS, Invalid
 from service.core.judging import JudgeInfo
 from service.engine.batch import Batch, Item
 from service.engine.consulting import Consulting
-from service.engine.evaluating import echoed
 from service.engine.lanes import Steps
 from service.engine.naming import Names
 from service.engine.run import Outside, Run
-from service.engine.suites.admission import admit, refuse_many
+from service.engine.suites.admission import admit, misnamed, refuse_many
 from service.engine.suites.cautions import cautions
 from service.engine.suites.comparing import comparing
 from service.engine.suites.drawing import drawn
+from service.engine.suites.encoding import encoded
 from service.engine.suites.grading import Tries, grading
 from service.engine.suites.results import Comparison, RunResult, SuiteResults, SuiteSummary, VersionResult
 from service.engine.suites.runs import case_ids, read_runs
@@ -27,10 +27,9 @@ from service.engine.suites.scoring import case_result, suite_score
 from service.engine.suites.unread import unread
 from service.engine.suites.verdict import conditions_of, passes
 from service.engine.suites.wire import Suite, Version
-from service.engine.writing import Answered, Writing, account, encode
+from service.engine.writing import Answered, Writing, account
 
 CASES_AT_ONCE = 100
-RUNS_AT_ONCE = 16
 
 ADVICE = "send fewer runs at once, or leave out `echo: full`"
 
@@ -40,7 +39,8 @@ def answering(
 ) -> Steps[Answered]:
     """Grade and compare; Invalid if the suite is over a limit or makes no sense, TooLarge if its answer is."""
     refuse_many(suite, limits)
-    sent, faults = yield from read_runs(suite)
+    faults = list(islice(misnamed(suite), MAX_FAULTS))
+    sent = yield from read_runs(suite, faults)
     names = _names(suite)
     faults += yield from admit(suite, sent, names, outside.judges.known, limits, body_bytes)
     if faults:
@@ -65,7 +65,7 @@ def answering(
         comparisons=(yield from _comparisons(suite, versions)),
         summary=_summary(tries, counts, consulting, replaced),
     )
-    body = yield from _encoded(
+    body = yield from encoded(
         answer, Writing(limits.response_bytes, ADVICE), measured=suite.echo == "full" or consulting.hands_out_prompts
     )
     facts = {"runs": answer.summary.runs, "evaluations": answer.summary.evaluations}
@@ -86,7 +86,9 @@ def _version(
         cases.append(case_result(name, runs, suite.case_threshold))
         if place % CASES_AT_ONCE == 0:
             yield None
+    warnings = yield from cautions(suite, version, cases)
     score = suite_score(cases)
+    yield None
     conditions = conditions_of(suite, score)
     return VersionResult(
         version=version.version,
@@ -95,7 +97,7 @@ def _version(
         passed=passes(score, conditions),
         score=score,
         conditions=conditions,
-        warnings=list(cautions(suite, version, cases)),
+        warnings=warnings,
         cases=cases,
     )
 
@@ -129,29 +131,3 @@ def _summary(tries: Tries, counts: Counts | None, consulting: Consulting, replac
     summary = SuiteSummary(runs=sum(len(of_case) for of_version in tries for of_case in of_version))
     account(summary, counts, consulting, replaced)
     return summary
-
-
-def _encoded(answer: SuiteResults, writing: Writing, *, measured: bool) -> Steps[bytes]:
-    """The answer's bytes, a few runs at a time."""
-    head, tail = encode(replace(answer, versions=[]))[:-1].split(b'"versions":[]')
-    writing.append(head + b'"versions":[')
-    for place, version in enumerate(answer.versions):
-        start = encode(replace(version, cases=[])).removesuffix(b"]}")
-        writing.append((b"," if place else b"") + start)
-        for position, case in enumerate(version.cases):
-            start = encode(replace(case, runs=[])).removesuffix(b"]}")
-            writing.append((b"," if position else b"") + start)
-            yield from _runs(case.runs, writing, measured=measured)
-            writing.append(b"]}")
-        writing.append(b"]}")
-    writing.append(b"]" + tail + b"}")
-    return writing.body()
-
-
-def _runs(runs: Sequence[RunResult], writing: Writing, *, measured: bool) -> Steps[None]:
-    for start in range(0, len(runs), RUNS_AT_ONCE):
-        some = runs[start : start + RUNS_AT_ONCE]
-        if measured:
-            writing.refuse_large(part for run in some for part in echoed(run.evaluations))
-        writing.add(some)
-        yield None

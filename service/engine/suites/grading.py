@@ -12,14 +12,13 @@ from service.engine.consulting import Consulting
 from service.engine.generating import Written
 from service.engine.lanes import Steps
 from service.engine.run import Run
-from service.engine.suites.results import RunResult
+from service.engine.suites.results import EXPLANATION_CHARS, RunResult
 from service.engine.suites.runs import sample
 from service.engine.suites.scoring import reaches
 from service.engine.suites.wire import SentRun, Suite
 from service.primitives.jsontext import as_text
 from service.primitives.text import cut
 
-ERROR_CHARS = 2_000
 CASES_AT_ONCE = 500
 
 Try = SentRun | Written
@@ -89,8 +88,10 @@ def _result(suite: Suite, one: Try, found: Iterator[ItemResult]) -> RunResult:
     if isinstance(one, Written):
         return RunResult(status="not_graded", score=None, reason=one.reason, explanation=one.detail)
     if one.score is not UNSET:
-        return _scored(one.score, suite, [])
-    told = cut(as_text(one.error), ERROR_CHARS)
+        graded = _scored(one.score, suite, [])
+        graded.explanation = None if one.explanation is None else cut(one.explanation, EXPLANATION_CHARS)
+        return graded
+    told = cut(as_text(one.error), EXPLANATION_CHARS)
     return RunResult(status="not_graded", score=None, reason="run_failed", explanation=told)
 
 

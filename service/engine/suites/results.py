@@ -8,6 +8,9 @@ from service.core.outcome import Evaluation, Score, Status
 from service.engine.batch import Notice, Work
 from service.engine.suites.wire import Metric, Operator, Sampling
 
+EXPLANATION_CHARS = 2_000
+"""Longer ones are cut, of runs that came with one and of evidence."""
+
 Interval = Annotated[tuple[float, float], Meta(description="95 %.")]
 CaseStatus = Literal["passed", "failed", "not_graded", "missing"]
 Change = Literal["regressed", "improved", "unchanged", "new", "missing", "not_comparable"]
@@ -19,7 +22,7 @@ class RunResult(Struct, kw_only=True):
     status: Annotated[Status, Meta(description="passed or failed if graded, else as its item's.")]
     score: Annotated[Score | None, Meta(description="Null unless graded.")]
     reason: Annotated[str | None, Meta(description="Why it was not graded.")] = None
-    explanation: Annotated[str | None, Meta(description="The same in a sentence.")] = None
+    explanation: Annotated[str | None, Meta(description="The same in a sentence; or what came with a score.")] = None
     output: Annotated[Any, Meta(description="What was generated; what was sent is not repeated.")] = UNSET
     truncated: Annotated[bool | UnsetType, Meta(description="true: the generated output was cut at its length.")] = (
         UNSET
@@ -100,6 +103,14 @@ class VersionResult(Struct, kw_only=True):
     cases: list[CaseResult] = []
 
 
+class Evidence(Struct):
+    """The run with the least score, the first of equals, and what is told of it by the grader that failed it."""
+
+    run: Annotated[int, Meta(description="Its place among the candidate's runs of the case, from 0.")]
+    evaluator: Annotated[str | None, Meta(description="The grader; null of a run that came with a score.")]
+    explanation: Annotated[str | None, Meta(description="The grader's, or what came with the score.")]
+
+
 class CaseChange(Struct, kw_only=True):
     """A case under the baseline and under the candidate. p compares their passing runs (Fisher, two-sided)."""
 
@@ -110,6 +121,7 @@ class CaseChange(Struct, kw_only=True):
     candidate_score: Score | None
     baseline_unstable: bool
     candidate_unstable: bool
+    evidence: Annotated[Evidence | None, Meta(description="Why the score fell; null where it did not.")] = None
     p: float | None = None
     p_adjusted: Annotated[float | None, Meta(description="Holm, over the cases compared.")] = None
     min_p: Annotated[float | None, Meta(description="The least p that so many runs could have given.")] = None
@@ -147,7 +159,20 @@ class ScoreTest(Significance, kw_only=True):
     delta: Annotated[float | None, Meta(description="Mean of the deltas.")]
     standard_error: Annotated[float | None, Meta(description="Of that mean; null under two cases.")]
     interval: Annotated[
-        tuple[float, float] | None, Meta(description="Of the delta, 95 % by Student's t; null under two cases.")
+        tuple[float, float] | None,
+        Meta(description="Of the delta, 95 % by Student's t; null where all are equal."),
+    ]
+
+
+class RunTest(Significance, kw_only=True):
+    """Whether these same cases, run again, would differ: passing runs compared within each case, all cases together.
+
+    The exact conditional test of Mantel and Haenszel, two-sided.
+    """
+
+    surplus: Annotated[
+        float,
+        Meta(description="So many more of the candidate's runs pass than if the versions were alike; negative: fewer."),
     ]
 
 
@@ -162,17 +187,28 @@ class Tests(Struct):
     """All tests at the level alpha."""
 
     alpha: float
+    worse: Annotated[
+        bool | None,
+        Meta(
+            description="What to gate on: passing runs, the scores as a whole or a single case fell significantly. "
+            "false: no evidence of it; null: none of these tests could have been significant."
+        ),
+    ]
+    runs: RunTest
     scores: ScoreTest
     verdicts: VerdictTest
-    worse: Annotated[
-        bool, Meta(description="The scores fell significantly as a whole, or those of a case did: what to gate on.")
-    ]
     significant_drops: Annotated[int, Meta(description="Cases whose score fell significantly.")]
     significant_gains: Annotated[int, Meta(description="Cases whose score rose significantly.")]
-    repeats_needed: Annotated[
-        int, Meta(description="Runs a case, in either version, from which on a case of so many can be significant.")
+    min_repeats: Annotated[
+        int,
+        Meta(
+            description="With fewer runs a case, in either version, not even one that falls from all passing to none "
+            "is significant by itself. A lesser fall takes several times as many."
+        ),
     ]
-    cases_needed: Annotated[int, Meta(description="Cases from which on the scores and verdicts can be significant.")]
+    min_cases: Annotated[
+        int, Meta(description="With fewer cases not even scores, or verdicts, that all fall are significant.")
+    ]
 
 
 class Comparison(Struct, kw_only=True):

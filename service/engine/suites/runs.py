@@ -17,7 +17,14 @@ CASES_AT_ONCE = 500
 
 _KINDS = frozenset({"output", "error", "score"})
 
-_WRAP = "an output that is itself an object with one of the keys `output`, `error` and `score` goes into `output`"
+_FIELDS = SentRun.__struct_fields__
+
+_WRAP = "An output that is itself an object with one of the keys `output`, `error` and `score` goes into `output`"
+
+
+def is_plain_object(value: Any) -> bool:
+    """Whether a run is an object that is an output as it stands."""
+    return isinstance(value, dict) and not value.keys() & _KINDS
 
 
 def read_run(value: Any, pointer: str) -> SentRun | list[Fault]:
@@ -25,29 +32,31 @@ def read_run(value: Any, pointer: str) -> SentRun | list[Fault]:
     if not isinstance(value, dict) or not (kinds := value.keys() & _KINDS):
         return SentRun(output=value)
     if len(kinds) > 1:
-        return [Fault(pointer, "one_of", f"Give one of `output`, `error` and `score`; {_WRAP}")]
+        return [Fault(pointer, "one_of", f"Give one of `output`, `error` and `score`. {_WRAP}")]
     try:
         run = msgspec.convert(value, SentRun)
     except msgspec.ValidationError:
         return list(_misfits(value, pointer))
     if run.output is UNSET and (run.grades or run.replies):
         return [Fault(pointer, "unused", "`grades` and `replies` go with an `output`")]
+    if run.score is UNSET and run.explanation is not None:
+        return [Fault(pointer, "unused", "An `explanation` goes with a `score`")]
     return run
 
 
 def _misfits(value: dict[str, Any], pointer: str) -> Iterator[Fault]:
     """The fields of a run that are none, or do not fit."""
     for name, one in value.items():
-        if name not in SentRun.__struct_fields__:
-            hint = nearest(name, SentRun.__struct_fields__)
-            yield Fault(join(pointer, name), "unknown_field", f"A run has no {cut(name, 100)!r}{hint}; {_WRAP}")
+        if name not in _FIELDS:
+            hint = nearest(name, _FIELDS) or f": its fields are {', '.join(_FIELDS)}."
+            yield Fault(join(pointer, name), "unknown_field", f"A run has no {cut(name, 100)!r}{hint} {_WRAP}")
             continue
         try:
             msgspec.convert({name: one}, SentRun)
         except msgspec.ValidationError as exc:
             bounded = name == "score" and isinstance(one, int | float) and not isinstance(one, bool)
-            told = "a score is a number from 0 to 1" if name == "score" else str(exc)
-            yield Fault(join(pointer, name), "out_of_range" if bounded else "wrong_type", f"{told}; {_WRAP}")
+            told = "A score is a number from 0 to 1" if name == "score" else str(exc)
+            yield Fault(join(pointer, name), "out_of_range" if bounded else "wrong_type", f"{told}. {_WRAP}")
 
 
 def case_ids(cases: Sequence[SuiteCase]) -> list[str]:
@@ -55,17 +64,16 @@ def case_ids(cases: Sequence[SuiteCase]) -> list[str]:
     return [case.id or str(position) for position, case in enumerate(cases, 1)]
 
 
-def read_runs(suite: Suite) -> Steps[tuple[list[list[list[SentRun]]], list[Fault]]]:
-    """The runs that came with the suite, by version, case and repeat, and what is wrong with them.
+def read_runs(suite: Suite, faults: list[Fault]) -> Steps[list[list[list[SentRun]]]]:
+    """The runs that came with the suite, by version, case and repeat; what is wrong with them is added to the faults.
 
     One that cannot be read keeps its place, empty. Invalid as soon as there are 100 faults.
     """
-    faults: list[Fault] = []
     ids = case_ids(suite.cases)
     read = []
     for at, version in enumerate(suite.versions):
         read.append((yield from _of_version(version, f"/versions/{at}", ids, faults)))
-    return read, faults
+    return read
 
 
 def sample(case: SuiteCase, run: SentRun, slot: int) -> Sample:

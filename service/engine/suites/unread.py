@@ -1,6 +1,8 @@
-"""Grades and replies of runs that no grader reads."""
+"""What came with a suite and is read by nobody."""
 
 from collections.abc import Iterator, Sequence
+
+from msgspec import UNSET
 
 from service.catalogue import type_name
 from service.core.evaluator import Evaluator
@@ -17,6 +19,7 @@ _READERS = {"grades": "of type review", "replies": "with judge `caller`"}
 
 def unread(suite: Suite, sent: Sequence[Sequence[SentRun]], names: Names) -> Iterator[Notice]:
     """The warnings of a version with these runs, by case and repeat."""
+    yield from _settings(suite)
     for field, reader in _READERS.items():
         found = [
             (case, grader)
@@ -28,6 +31,16 @@ def unread(suite: Suite, sent: Sequence[Sequence[SentRun]], names: Names) -> Ite
             case, grader = (cut(name, 100) for name in found[0])
             told = f"Runs with {field} that are not read: {len(found):,}, first of case {case!r} for {grader!r}"
             yield Notice(f"unused_{field}", f"{told}: only a grader {reader} takes {field}")
+
+
+def _settings(suite: Suite) -> Iterator[Notice]:
+    if any(version.prompt is not UNSET for version in suite.versions):
+        return
+    if suite.repeat != 1:
+        told = "`repeat` is for versions with a `prompt`: of `outputs` there are as many runs as were sent"
+        yield Notice("unused_repeat", told)
+    if suite.generate is not None:
+        yield Notice("unused_generate", "`generate` is for versions with a `prompt`: all versions have `outputs`")
 
 
 def _graders(suite: Suite, names: Names, sent: Sequence[Sequence[SentRun]]) -> Iterator[dict[str | None, Evaluator]]:

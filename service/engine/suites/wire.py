@@ -32,6 +32,9 @@ class SentRun(Struct, kw_only=True, forbid_unknown_fields=True):
     output: Annotated[Any, Meta(description="What the system answered: any JSON.")] = UNSET
     error: Annotated[Any, Meta(description="Why there is no output: the run is not graded.")] = UNSET
     score: Annotated[Score | UnsetType, Meta(description="The run was graded elsewhere.")] = UNSET
+    explanation: Annotated[
+        str | None, Meta(description="With `score`: why it is so; given back, cut at 2,000 characters.")
+    ] = None
     grades: Annotated[dict[str, Grade], Meta(description="With `output`: grader id -> a reviewer's verdict.")] = {}
     replies: Annotated[
         dict[str, dict[str, Any] | list[Any]], Meta(description="With `output`: grader id -> judge replies.")
@@ -102,7 +105,7 @@ class Suite(Struct, kw_only=True, forbid_unknown_fields=True):
     ] = False
     baseline: Annotated[Name | None, Meta(description="Who the others are compared with; default: the first.")] = None
     alpha: Annotated[float, Meta(ge=1e-12, lt=1, description="Significant is a p of at most this.")] = 0.05
-    repeat: Annotated[int, Meta(ge=1, description="How often a `prompt` is run on a case.")] = 1
+    repeat: Annotated[int, Meta(ge=1, description="Runs of a `prompt` on a case; of `outputs` all are taken.")] = 1
     generate: Annotated[Generate | None, Meta(description="Who runs the prompts, and how.")] = None
     vectors: Annotated[dict[str, list[float]], Meta(description="Embeddings of your own, by text.")] = {}
     deadline_ms: Annotated[

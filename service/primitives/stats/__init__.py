@@ -9,7 +9,7 @@ from service.primitives.stats.intervals import (
     wilson,
     wilson_variance,
 )
-from service.primitives.stats.power import cases_needed, repeats_needed
+from service.primitives.stats.power import min_cases, min_repeats
 from service.primitives.stats.repeats import (
     deviation,
     flaky,
@@ -20,16 +20,17 @@ from service.primitives.stats.repeats import (
     repeats_to_decide,
     standard_error,
 )
-from service.primitives.stats.significance import Test, fisher, holm, least_adjusted, mcnemar, sign_flip
-from service.primitives.stats.strata import mantel_haenszel
+from service.primitives.stats.significance import Counts, Test, fisher, holm, least_adjusted, mcnemar, sign_flip
+from service.primitives.stats.strata import Table, mantel_haenszel
 
 __all__ = [
     "Z95",
+    "Counts",
     "Entropy",
+    "Table",
     "Test",
     "beta_interval",
     "beta_mean",
-    "cases_needed",
     "clopper_pearson",
     "deviation",
     "entropy",
@@ -40,11 +41,12 @@ __all__ = [
     "mantel_haenszel",
     "mcnemar",
     "mean_interval",
+    "min_cases",
+    "min_repeats",
     "pair_agreement",
     "pass_at",
     "pass_hat",
     "repeat_interval",
-    "repeats_needed",
     "repeats_to_decide",
     "sign_flip",
     "stability",

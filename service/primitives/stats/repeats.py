@@ -23,11 +23,14 @@ def standard_error(values: Sequence[float]) -> float | None:
 
 
 def mean_interval(values: Sequence[float]) -> tuple[float, float] | None:
-    """Where the mean of such values lies at 95 %, by Student's t (1908); None of fewer than two."""
+    """Where the mean of such values lies at 95 %, by Student's t (1908).
+
+    None of fewer than two, and where all are equal: that they show no spread does not make their mean certain.
+    """
     from scipy.special import stdtrit  # noqa: PLC0415 - few need it, and it takes 27 MB
 
     error = standard_error(values)
-    if error is None:
+    if error is None or max(values) - min(values) <= _NO_DIFFERENCE:
         return None
     mean, margin = _mean(values), float(stdtrit(len(values) - 1, 0.975)) * error
     return mean - margin, mean + margin
