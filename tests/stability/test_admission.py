@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 
 from service.config import Limits
+from service.core.errors import Invalid
 from service.core.judging import JudgeInfo
 from service.judge.scripted import Scripted
 from tests.judging import LIMITS
-from tests.stability.asking import Body, asked, refused
+from tests.stability.asking import Body, answered, asked, refused
 
 ONE = asked([[1, 0]])
 JUDGES = Scripted([], judges=[JudgeInfo(name="mute", kind="openai", model="m")])
@@ -74,6 +75,20 @@ def test_every_fault_is_told() -> None:
     body = {"queries": [ONE, {"query": "q"}], "constraints": [REGEX], "jq": {"objective": ""}}
     assert [pointer for pointer, _ in refused(body)] == ["/queries/1/responses", "/constraints/0", "/jq/objective"]
     assert len(refused({"queries": [{"query": "q"}] * 200})) == 100
+
+
+DETAILS = [
+    (of(ONE | {"replies": [1] * 2}, jq={"objective": "x", "judge": "caller"}), "`replies` has 2 for 1 responses: one for each, and null where there is none yet"),
+    (of(ONE | {"embeddings": [[1], [2]]}), "`embeddings` has 2 for 1 responses: give one for each"),
+    (of(ONE, constraints=[{"type": "contains", "expected": "{{name}}"}]), "This can run for no query (see `variables`); for the first: {{name}} is not among the item's variables (none); template: false leaves braces alone"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "detail"), DETAILS)
+def test_what_a_refusal_says(body: Body, detail: str) -> None:
+    with pytest.raises(Invalid) as caught:
+        answered(body)
+    assert [fault.detail for fault in caught.value.faults] == [detail]
 
 
 TEN = {"responses": list("abcdefghij")}

@@ -80,6 +80,14 @@ def test_blank_responses_are_counted_and_measured() -> None:
     assert codes(one) == ["low_k", "empty_responses", "zero_embeddings"]
 
 
+@pytest.mark.parametrize(("others", "csr"), [([], 1), ([[1, 0], [0, 1]], 0.6)])
+def test_vectors_of_zeros_are_alike_and_unlike_all_else(others: list[list[float]], csr: float) -> None:
+    one = interaction(asked([[0, 0]] * 3 + others))
+    assert one["csr"] == csr
+    (detail,) = [warning["detail"] for warning in one["warnings"] if warning["code"] == "zero_embeddings"]
+    assert detail == "3 vectors are zero: their cosine counts as 1 with each other, and as 0 with all else"
+
+
 def test_equal_texts_are_told() -> None:
     one = interaction({"responses": ["a"] * 5}, **NO_MODEL_NEEDED)
     assert (one["csr"], codes(one)) == (1.0, ["identical_responses"])

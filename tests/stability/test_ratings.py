@@ -57,17 +57,26 @@ def test_the_caller_is_asked_in_two_rounds() -> None:
     assert all(prompt.keys() == {"index", "messages", "schema"} for prompt in prompts)
     assert "x" * 3_000 in prompts[2]["messages"][1]["content"]
     assert (first["jq"], first["jq_detail"]["graded"], first["jq_detail"]["failed"]) == (None, 0, 0)
+    assert pending(first).startswith("3 ratings are left to you: ask a model each of jq_detail.prompts")
     replies: list[Any] = [{"score": 1}, None, {"score": 0.5}, None]
     second = interaction(query(*texts, replies=replies), **CALLER)
     assert [prompt["index"] for prompt in second["jq_detail"]["prompts"]] == [3]
+    assert pending(second).startswith("1 ratings")
     assert second["jq_detail"]["scores"] == [1, None, 0.5, None]
     replies[3] = {"error": "quota"}
     third = interaction(query(*texts, replies=replies), **CALLER)
     assert third["jq_detail"]["prompts"] == []
+    assert "ratings_pending" not in codes(third)
     assert third["jq_detail"]["failures"] == [
         {"index": 3, "reason": "judge_unavailable", "detail": "The caller had no reply: quota"}
     ]
     assert third["jq"] == 0.75
+
+
+def pending(one: Body) -> str:
+    """The one warning of ratings that are left to the caller."""
+    (detail,) = [warning["detail"] for warning in one["warnings"] if warning["code"] == "ratings_pending"]
+    return str(detail)
 
 
 def test_each_response_is_rated_by_itself_even_where_texts_are_equal() -> None:
@@ -115,6 +124,28 @@ def test_a_judge_that_fails_is_no_score(judges: Scripted, limits: Limits, reason
     assert one["jq"] == (None if len(reasons) == 2 else 1)
     assert "judge_failures" in codes(one)
     assert one["csr"] == 1
+
+
+BROKEN = JudgeInfo(name="default", kind="openai", model="m", fault="has no key (SET_ME)")
+NOBODY = [
+    (Scripted([], judges=()), ASKED, "no judge is configured: add a table [judges.default]"),
+    (Scripted([], judges=[OTHERS]), ASKED, "no judge is named default; known are other"),
+    (Scripted([], judges=[BROKEN]), ASKED, "The judge default has no key (SET_ME)"),
+    (Scripted(unheard), ASKED, None),
+    (Scripted([], judges=()), CALLER, None),
+    (Scripted([], judges=()), {}, None),
+]
+
+
+@pytest.mark.parametrize(("judges", "more", "told"), NOBODY)
+def test_a_judge_that_cannot_be_asked_is_told_once_for_all_queries(
+    judges: Scripted, more: Body, told: str | None
+) -> None:
+    session = measured({"queries": [query("a"), query("b")], **more}, judges=judges)
+    found = [(warning["code"], warning["detail"]) for warning in session["warnings"]]
+    assert [code for code, _ in found] == ["judge_unavailable"] * (told is not None)
+    assert told is None or told in found[0][1]
+    assert (session["jq"], session["csr"]) == (None, 1)
 
 
 def test_a_judge_by_name() -> None:

@@ -111,14 +111,33 @@ def test_a_blank_reference_is_none_whatever_its_embedding(blank: str) -> None:
 
 
 def test_standard_errors_are_those_of_the_means() -> None:
-    errors = measured({"queries": [asked(split(3)), asked(split(1, 1, 1))]})["standard_errors"]
+    near, far = (
+        asked(split(3), reference_embedding=[1], replies=[{"score": 1}] * 3),
+        asked(split(1, 1, 1), reference_embedding=[1, 0, 0], replies=[{"score": 0.5}, None, {"score": 0}]),
+    )
+    more = {
+        "jq": {"objective": "x", "judge": "caller"},
+        "constraints": [{"type": "contains", "expected": "0"}, {"type": "length", "max": 99, "id": "short"}],
+    }
+    session = measured({"queries": [near, far | {"responses": ["0", "0", "b"]}]} | more)
+    errors = session["standard_errors"]
     assert errors == {
         "csr": pytest.approx(1 / 3),
         "stability": pytest.approx(0.5),
+        "rss": pytest.approx(1 / 3),
+        "icr": pytest.approx((5 / 6 - 2 / 3) / 2),
+        "jq": pytest.approx(0.375),
         "pair_agreement": pytest.approx(0.5),
     }
-    alone = measured({"queries": [asked(split(3))]})["standard_errors"]
-    assert alone == dict.fromkeys(errors)
+    alone = measured({"queries": [near]} | more)
+    assert alone["standard_errors"] == dict.fromkeys(errors)
+    assert [alone[name] for name in errors] == [1, 1, 1, pytest.approx(2 / 3), 1, 1]
+
+
+def test_only_queries_that_have_a_number_count_in_its_standard_error() -> None:
+    queries = [asked(split(2), reference_embedding=[1])] + [asked(split(2))] * 3
+    errors = measured({"queries": queries})["standard_errors"]
+    assert (errors["rss"], errors["icr"], errors["csr"]) == (None, None, 0)
 
 
 JSON, EMPTY_KEYWORD = (

@@ -103,6 +103,37 @@ def test_own_vectors_serve_constraints_by_text() -> None:
     assert (one["icr"], one["rss"], one["csr"]) == (pytest.approx(2 / 3), pytest.approx(2 / 3), pytest.approx(2 / 3))
 
 
+UNREAD = [
+    # query, more of the request, texts that nobody reads
+    ({"responses": ["a", "b"]}, {}, ["c"]),
+    ({"responses": ["a", "b"], "ground_truth_assistant": "c"}, {}, []),
+    ({"responses": ["a", "b"], "ground_truth_assistant": "c", "reference_embedding": [1]}, {}, ["c"]),
+    ({"responses": ["a", "b"], "ground_truth_assistant": " "}, {}, ["c"]),
+    ({"responses": ["<think>c</think>a", "b"]}, {}, ["c"]),
+    ({"responses": ["a", {"error": "c"}, "b"]}, {}, ["c"]),
+    ({"responses": ["a", "b"], "embeddings": [[1], [1]]}, {}, ["a", "b", "c"]),
+    ({"responses": ["x", "y"]}, {}, ["a", "b", "c"]),
+    ({"responses": ["a", "b"]}, {"constraints": [{"type": "embedding_similarity", "expected": "c"}]}, []),
+    ({"responses": ["a", "b"]}, {"constraints": [{"type": "embedding_similarity", "active": False}]}, ["c"]),
+    ({"responses": ["a", "b"]}, {"constraints": [{"type": "contains", "expected": "c"}]}, ["c"]),
+]
+
+
+@pytest.mark.parametrize(("query", "more", "unread"), UNREAD)
+def test_vectors_that_nobody_reads_are_told(query: Body, more: Body, unread: list[str]) -> None:
+    session = measured({"queries": [query], "vectors": {"a": [1], "b": [1], "c": [1]}} | more, embedder=Scripted())
+    told = [warning["detail"] for warning in session["warnings"] if warning["code"] == "unused_vectors"]
+    assert len(told) == bool(unread)
+    assert not unread or told[0].startswith(
+        f"{len(unread)} of 3 `vectors` are not read, the first for '{unread[0]}': they are looked up by"
+    )
+
+
+def test_vectors_that_one_of_the_queries_reads_are_read() -> None:
+    queries = [{"responses": ["a"]}, {"responses": ["b"]}, asked([[1, 0]])]
+    assert measured({"queries": queries, "vectors": {"a": [1], "b": [1]}})["warnings"] == []
+
+
 def test_more_than_the_linkage_can_show_a_curve_of() -> None:
     one = interaction(asked([[float(place % 7), 1.0] for place in range(2_001)]), tau=0.99)
     assert (one["tau_curve"], one["k"]) == (None, 2_001)

@@ -1,11 +1,13 @@
 """What is wrong with a request that only the whole of it shows."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from itertools import chain
+from time import perf_counter
+from typing import Any
 
 from service.catalogue import type_name
 from service.config import Limits
-from service.core.binding import bind
+from service.core.binding import bind, is_templated
 from service.core.errors import MAX_FAULTS, Fault, Invalid
 from service.core.evaluator import Evaluator
 from service.core.judging import CALLER, JudgeInfo
@@ -24,18 +26,24 @@ from service.primitives.jsontext import as_text
 
 
 def admit(
-    request: PromptMetrics, came: Sequence[Responses], known: Mapping[str, JudgeInfo], limits: Limits, size: int
+    request: PromptMetrics,
+    came: Sequence[Responses],
+    known: Mapping[str, JudgeInfo],
+    limits: Limits,
+    size: int,
+    deadline: float,
 ) -> Steps[None]:
     """Raise Invalid, with at most 100 faults, if the request is over a limit or makes no sense as a whole.
 
-    `known` are the judges; `size` is that of the body: no text can have more characters than that.
+    `known` are the judges; `size` is that of the body: no text can have more characters than that. What takes a look
+    at each query for each constraint ends at the deadline.
     """
     told: list[Fault] = []
     for fault in chain(
         _counts(request, limits),
         over("/queries", _texts_to_embed(request, came), limits.texts, "texts"),
         _queries(request, came),
-        _constraints(request.constraints, limits),
+        _constraints(request, limits, deadline),
         _drawing(request, known, limits),
         _judging(request, known, limits),
         _texts(request, limits) if size > limits.text_chars else (),
@@ -101,7 +109,8 @@ def _replies(request: PromptMetrics, query: Query, pointer: str) -> Iterator[Fau
     if query.replies is None:
         return
     if len(query.replies) != len(query.responses):
-        told = f"{len(query.replies):,} replies for {len(query.responses):,} responses: null where there is none yet"
+        counts = f"{len(query.replies):,} for {len(query.responses):,} responses"
+        told = f"`replies` has {counts}: one for each, and null where there is none yet"
         yield Fault(f"{pointer}/replies", "misaligned", told)
     elif request.jq is None and any(reply is not None for reply in query.replies):
         told = 'Nobody rates the responses: say by what, as in "jq": {"objective": "...", "judge": "caller"}'
@@ -116,20 +125,41 @@ def _vectors(request: PromptMetrics, query: Query, responses: Responses, pointer
         yield Fault(pointer + field, fault.code, fault.detail)
 
 
-def _constraints(rules: Sequence[Evaluator], limits: Limits) -> Iterator[Fault]:
+def _constraints(request: PromptMetrics, limits: Limits, deadline: float) -> Iterator[Fault | None]:
+    rules = request.constraints
     yield from repeated([rule.id for rule in rules], "/constraints/{}/id", "constraint")
     for index, rule in enumerate(rules):
         pointer = f"/constraints/{index}"
         if rule.spec.family == "judges":
             told = f"{type_name(type(rule))} needs a judge or a person: constraints are rules and graded scorers"
             yield Fault(f"{pointer}/type", "not_allowed", told)
-            continue
-        try:
-            bound = bind(rule, None, limits.text_chars) if rule.template else rule
-        except RuleFault as fault:
-            yield Fault(pointer, fault.code, fault.detail)
+        elif is_templated(rule):
+            found = yield from _never_runs(rule, request.queries, limits, deadline)
+            told = "This can run for no query (see `variables`); for the first"
+            yield from (Fault(pointer, one.code, f"{told}: {one.detail}") for one in found)
         else:
-            yield from (Fault(pointer, one.code, one.detail) for one in faults(bound, limits))
+            yield from (Fault(pointer, one.code, one.detail) for one in faults(rule, limits))
+
+
+def _never_runs(
+    rule: Evaluator, queries: Sequence[Query], limits: Limits, deadline: float
+) -> Generator[None, None, list[RuleFault]]:
+    """The faults of a template for the first query, if it can run for none; else it is in error where it cannot."""
+    first: list[RuleFault] = []
+    for query in queries:
+        found = _faults_with(rule, query.variables, limits)
+        if not found or perf_counter() > deadline:
+            return []
+        first = first or found
+        yield None
+    return first
+
+
+def _faults_with(rule: Evaluator, variables: dict[str, Any] | None, limits: Limits) -> list[RuleFault]:
+    try:
+        return faults(bind(rule, variables, limits.text_chars), limits)
+    except RuleFault as fault:
+        return [fault]
 
 
 def _drawing(request: PromptMetrics, known: Mapping[str, JudgeInfo], limits: Limits) -> Iterator[Fault]:
@@ -171,5 +201,5 @@ def _texts(request: PromptMetrics, limits: Limits) -> Iterator[Fault]:
     for name, value in parts.items():
         yield from long_values(value, f"/{name}", limits.text_chars)
     for index, query in enumerate(request.queries):
-        for name in ("query", "responses", "ground_truth_assistant", "context"):
+        for name in ("query", "responses", "ground_truth_assistant", "context", "variables"):
             yield from long_values(getattr(query, name), f"/queries/{index}/{name}", limits.text_chars)

@@ -31,8 +31,8 @@ def measuring(
     Without vectors, for want of a model or of time, what needs them is null and the rest stands.
     """
     came = yield from sent(request)
-    yield from admit(request, came, outside.judges.known, limits, body_bytes)
     deadline = arrived + (request.deadline_ms or limits.deadline_ms) / 1000
+    yield from admit(request, came, outside.judges.known, limits, body_bytes, deadline)
     consulting = outside.consulting(deadline, limits)
     responses = yield from completed(request, came, consulting, outside.judges.known, limits)
     judging = yield from judging_of(request, responses, limits, deadline)
@@ -51,7 +51,8 @@ def measuring(
     work = Work()
     counts = judging.counts()
     account(work, counts, consulting, replaced)
-    session = encode(totals.session(request, vectors, work))
+    warnings = list(notices.of_request(request, outside.judges.known, vectors.unread))
+    session = encode(totals.session(request, vectors, warnings, work))
     body = b'%b,"interactions":[%b]}' % (session[:-1], writing.body())
     facts = {"queries": len(responses), "responses": sum(len(one.all) for one in responses)}
     return Answered(body, counts, facts, perf_counter() - arrived)
@@ -65,7 +66,7 @@ def _interaction(
     found = yield from vectors.of(place)
     if found.rows is not None:
         yield from group(one, request, found, responses.kept)
-    comply(one, judged.constraints)
+    comply(one, judged.constraints, responses.kept)
     if request.jq is not None:
         rate(one, responses, judged.ratings, by_caller=request.jq.judge == CALLER)
     one.warnings = [

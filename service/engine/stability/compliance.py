@@ -19,7 +19,7 @@ from service.engine.naming import Names
 from service.engine.run import Run
 from service.engine.screening import Column, Screening, rolled_up
 from service.engine.stability.responses import Responses, context_of
-from service.engine.stability.wire import PromptMetrics, Query
+from service.engine.stability.wire import Objective, PromptMetrics, Query
 from service.engine.tasks import Held, held_by
 from service.scorers.judged.rubric import LlmRubric
 
@@ -92,13 +92,18 @@ def _held(one: Evaluation) -> Held | None:
     return None if one.status == "skipped" else held_by(one)
 
 
+def rating_by(objective: Objective) -> LlmRubric:
+    """The rule by which a judge rates a response."""
+    return LlmRubric(criteria=objective.objective, judge_=objective.judge, template=False)
+
+
 def judging_of(
     request: PromptMetrics, responses: Sequence[Responses], limits: Limits, deadline: float
 ) -> Steps[Judging]:
     """The constraints and the rating of all responses that have a text."""
     rules: list[Evaluator] = [*request.constraints]
     if request.jq is not None:
-        rules.append(LlmRubric(criteria=request.jq.objective, judge_=request.jq.judge, template=False))
+        rules.append(rating_by(request.jq))
     rules = Names(Batch(items=[], evaluators=rules)).shared
     items = []
     for number, (query, some) in enumerate(zip(request.queries, responses, strict=True), 1):
@@ -124,6 +129,7 @@ def _items(
         "input": UNSET if query.query is None else query.query,
         "expected": reference if reference and reference.strip() else UNSET,
         "context": UNSET if context is None else context,
+        "variables": query.variables,
     }
     by_caller = request.jq is not None and request.jq.judge == CALLER
     for place, text in zip(responses.kept, responses.texts, strict=True):

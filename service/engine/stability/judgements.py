@@ -19,14 +19,19 @@ def mean(values: Iterable[float | None]) -> float | None:
     return fsum(known) / len(known) if known else None
 
 
-def comply(into: Interaction, constraints: Mapping[str, Column]) -> None:
-    """Tell how far responses satisfy constraints, by their ids."""
+def comply(into: Interaction, constraints: Mapping[str, Column], kept: Sequence[int]) -> None:
+    """Tell how far responses satisfy constraints, by their ids; `kept` are their places among all responses."""
     if not constraints:
         return
     shares = [_share(row) for row in zip(*constraints.values(), strict=True)]
     into.icr = mean(shares)
     into.icr_all = _share([None if share is None else share == 1 for share in shares])
     into.icr_by_constraint = {name: _share(column) for name, column in constraints.items()}
+    into.violations = {
+        name: [place for place, held in zip(kept, column, strict=True) if held is False]
+        for name, column in constraints.items()
+        if False in column
+    }
 
 
 def rate(into: Interaction, responses: Responses, ratings: Sequence[Evaluation], *, by_caller: bool) -> None:

@@ -1,22 +1,42 @@
 """What a reader of a query's numbers should know."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from service.core.errors import Late
-from service.core.judging import CALLER
+from service.core.judging import CALLER, JudgeInfo
 from service.core.outcome import Evaluation
 from service.engine.batch import Notice
+from service.engine.consulting import refused_by
+from service.engine.stability.compliance import rating_by
 from service.engine.stability.own import has_reference
 from service.engine.stability.responses import Responses
 from service.engine.stability.results import Interaction, JqDetail
 from service.engine.stability.vectors import Found
-from service.engine.stability.wire import PromptMetrics, Query
-from service.primitives.text import cut
+from service.engine.stability.wire import Objective, PromptMetrics, Query
+from service.primitives.text import cut, quote
 
 FEW = 5
 """Responses under which no claim should be made."""
 
 DETAIL_CHARS = 300
+
+
+def of_request(request: PromptMetrics, known: Mapping[str, JudgeInfo], unread: Sequence[str]) -> Iterator[Notice]:
+    """About the request as a whole: a judge that cannot answer, and `unread` texts among its vectors."""
+    if request.jq is not None and (told := _no_judge(request.jq, known)):
+        yield Notice("judge_unavailable", cut(f"Nobody can rate the responses: {told}", DETAIL_CHARS))
+    if unread and not any(rule.active and rule.inquires() for rule in request.constraints):
+        count = f"{len(unread):,} of {len(request.vectors):,} `vectors` are not read"
+        why = "they are looked up by the whole text of a response, without its reasoning, or of a reference"
+        yield Notice("unused_vectors", f"{count}, the first for {quote(cut(unread[0], 100))}: {why}")
+
+
+def _no_judge(objective: Objective, known: Mapping[str, JudgeInfo]) -> str | None:
+    """Why nobody rates, if that is known beforehand."""
+    if refusal := refused_by(rating_by(objective), known):
+        return refusal.detail
+    fault = known[objective.judge].fault
+    return None if fault is None else f"The judge {objective.judge} {fault}"
 
 
 def of_responses(responses: Responses, temperature: float | None) -> Iterator[Notice]:
@@ -51,7 +71,8 @@ def of_vectors(query: Query, found: Found) -> Iterator[Notice]:
     if found.rows is None:
         return
     if not found.rows[:, 0].all() and (zeros := int((~found.rows.any(axis=1)).sum())):
-        yield Notice("zero_embeddings", f"{zeros:,} vectors are zero: their cosine with any other counts as 0")
+        told = f"{zeros:,} vectors are zero: their cosine counts as 1 with each other, and as 0 with all else"
+        yield Notice("zero_embeddings", told)
     if found.reference is not None and not found.reference.any():
         yield Notice("zero_reference", "The vector of the reference is zero, which points nowhere: rss is null")
     if found.reference is None and found.reference_fault is None and has_reference(query):
@@ -96,3 +117,9 @@ def of_judgements(ungraded: Sequence[Evaluation], ratings: JqDetail | None) -> I
         one = ratings.failures[0]
         told = f"{ratings.failed:,} responses have no rating and are left out; the first, at {one.index}: {one.detail}"
         yield Notice("judge_failures", cut(told, DETAIL_CHARS))
+    if ratings is not None and ratings.prompts:
+        told = (
+            f"{len(ratings.prompts):,} ratings are left to you: ask a model each of jq_detail.prompts, and send the "
+            "request again with each reply in `replies` of the query, at the place that its `index` names"
+        )
+        yield Notice("ratings_pending", told)

@@ -52,9 +52,17 @@ def own_vectors(query: Query, responses: Responses, vectors: Mapping[str, Vector
     return Own(rows, reference)
 
 
+def looked_up(query: Query, responses: Responses) -> list[str]:
+    """The texts of a query that `own_vectors` looks for among `vectors`."""
+    if embeddings_of(query) is not None:
+        return []
+    by_text = has_reference(query) and query.reference_embedding is None
+    return [*responses.texts, query.ground_truth_assistant or ""] if by_text else responses.texts
+
+
 def _aligned(embeddings: Sequence[Vector | None], responses: Responses) -> list[Vector]:
     if len(embeddings) != len(responses.all):
-        raise _mixture(f"{len(embeddings):,} vectors for {len(responses.all):,} responses: give one for each")
+        raise _mixture(f"`embeddings` has {len(embeddings):,} for {len(responses.all):,} responses: give one for each")
     rows = [embeddings[place] for place in responses.kept]
     present = [row for row in rows if row is not None]
     if len(present) < len(rows):

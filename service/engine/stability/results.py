@@ -26,13 +26,16 @@ PairAgreement = Annotated[
 
 
 class EntropyEstimates(Struct):
-    """The entropy of meanings, in nats; the plain estimate is too low for small K, which the others correct."""
+    """The entropy of meanings, in nats. `plugin` is too low for small K, which miller_madow and chao_shen correct."""
 
-    plugin: float
-    miller_madow: float
+    plugin: Annotated[float, Meta(description="Of the shares as they are.")]
+    miller_madow: Annotated[float, Meta(description="plugin + (clusters - 1) / 2K.")]
     coverage: Annotated[float, Meta(description="How much of all meaning the clusters are likely to be.")]
-    chao_shen: float
-    posterior_mean: float
+    chao_shen: Annotated[float, Meta(description="Makes up for what is not covered.")]
+    posterior_mean: Annotated[
+        float,
+        Meta(description="Expected under a uniform prior over the clusters seen; makes up for no others, 0 for one."),
+    ]
 
 
 class RatingFailure(Struct):
@@ -93,6 +96,12 @@ class Interaction(Struct, kw_only=True):
     icr_by_constraint: Annotated[
         dict[str, Score | None] | None, Meta(description="Constraint id -> share of the responses that satisfy it.")
     ] = None
+    violations: Annotated[
+        dict[str, list[int]] | None,
+        Meta(
+            description="Constraint id -> places in `responses` of those that do not; without those that all satisfy."
+        ),
+    ] = None
     jq: Jq = None
     jq_detail: JqDetail | None = None
     responses: Annotated[list[str | NoResponse] | UnsetType, Meta(description="If they were generated.")] = UNSET
@@ -104,6 +113,9 @@ class StandardErrors(Struct, kw_only=True):
 
     csr: float | None
     stability: float | None
+    rss: float | None
+    icr: float | None
+    jq: float | None
     pair_agreement: float | None
 
 
@@ -130,6 +142,7 @@ class Session(Struct, kw_only=True):
     pair_agreement: PairAgreement
     standard_errors: StandardErrors
     n_queries: int
+    warnings: Annotated[list[Notice], Meta(description="About the request as a whole; each query has its own.")]
     summary: Work
 
 

@@ -1,6 +1,6 @@
 """All queries in numbers."""
 
-from service.engine.batch import Work
+from service.engine.batch import Notice, Work
 from service.engine.stability.judgements import mean
 from service.engine.stability.results import Interaction, Session, StandardErrors
 from service.engine.stability.vectors import Vectors
@@ -8,7 +8,6 @@ from service.engine.stability.wire import PromptMetrics
 from service.primitives.stats import standard_error
 
 MEANS = ("csr", "stability", "rss", "icr", "jq", "pair_agreement")
-ERRORS = ("csr", "stability", "pair_agreement")
 
 
 class Totals:
@@ -26,7 +25,7 @@ class Totals:
             if value is not None:
                 values.append(value)
 
-    def session(self, request: PromptMetrics, vectors: Vectors, summary: Work) -> Session:
+    def session(self, request: PromptMetrics, vectors: Vectors, warnings: list[Notice], summary: Work) -> Session:
         """What they come to."""
         distinct = set(self._counts)
         return Session(
@@ -41,7 +40,8 @@ class Totals:
             model=vectors.model,
             statistical_mode=request.statistical_mode,
             **{name: mean(values) for name, values in self._values.items()},
-            standard_errors=StandardErrors(**{name: standard_error(self._values[name]) for name in ERRORS}),
+            standard_errors=StandardErrors(**{name: standard_error(values) for name, values in self._values.items()}),
             n_queries=len(self._counts),
+            warnings=warnings,
             summary=summary,
         )

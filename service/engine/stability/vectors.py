@@ -11,7 +11,7 @@ from service.core.errors import Late, ModelUnavailable, ServiceError
 from service.core.ports import Embedded, Embedder
 from service.engine.gathering import LATE, promised
 from service.engine.lanes import Steps, all_awaited
-from service.engine.stability.own import Own, has_reference, own_vectors
+from service.engine.stability.own import Own, has_reference, looked_up, own_vectors
 from service.engine.stability.responses import Responses
 from service.engine.stability.wire import PromptMetrics, Query
 from service.primitives.vectors import stacked
@@ -36,6 +36,7 @@ class Vectors:
         self._request = request
         self._responses = responses
         self._own: list[Own | None] = []
+        self._unread = dict.fromkeys(request.vectors)
         self._model = _Model()
 
     @property
@@ -47,6 +48,11 @@ class Vectors:
     def recommended_tau(self) -> float | None:
         """What suits that model, if anybody says."""
         return self._model.tau
+
+    @property
+    def unread(self) -> list[str]:
+        """Texts among `vectors` that are none of the responses and references that are looked up there."""
+        return list(self._unread)
 
     def make(self, embedder: Embedder, deadline: float, meanwhile: Steps[None]) -> Steps[None]:
         """Have the model make those that the request has not, all at once, with something to do meanwhile."""
@@ -75,6 +81,9 @@ class Vectors:
             own = None if responses.written else own_vectors(query, responses, self._request.vectors)
             if own is None:
                 texts |= dict.fromkeys(texts_of(query, responses))
+            else:
+                for text in looked_up(query, responses):
+                    self._unread.pop(text, None)
             self._own.append(own)
             yield None
         return texts

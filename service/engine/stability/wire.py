@@ -56,6 +56,9 @@ class Query(Struct, kw_only=True, forbid_unknown_fields=True):
         str | None, Meta(description="The reference response; a blank one is none, whatever reference_embedding says.")
     ] = None
     context: Annotated[Context, Meta(description="Instead of the request's.")] = None
+    variables: Annotated[
+        dict[str, Any] | None, Meta(description="Values for `{{name}}` in constraints: what is right for this query.")
+    ] = None
     embeddings: Annotated[
         list[Vector | None] | None,
         Meta(description="One a response, instead of the model's; null beside an `error`. Taken as they are."),

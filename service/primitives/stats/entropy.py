@@ -13,7 +13,9 @@ class Entropy(NamedTuple):
 
     `plugin` takes the shares as they are: too low for small K, at most ln K. `miller_madow` adds the first term of that
     bias (Miller 1955). `coverage` is how much of all meaning the clusters are likely to be (Good 1953), and `chao_shen`
-    makes up for the rest (Chao and Shen 2003). `posterior_mean` is Bayes' estimate (Wolpert and Wolf 1995).
+    makes up for the rest (Chao and Shen 2003). `posterior_mean` is the expected entropy where, beforehand, all shares
+    of the clusters seen were as likely (Wolpert and Wolf 1995): it draws them towards equal ones, and makes up for no
+    cluster that was not seen.
     """
 
     plugin: float
@@ -23,8 +25,8 @@ class Entropy(NamedTuple):
     posterior_mean: float
 
 
-def entropy(counts: Sequence[int], prior: float = 1.0) -> Entropy:
-    """The estimates; `prior` is what a symmetric Dirichlet distribution gives each cluster beforehand."""
+def entropy(counts: Sequence[int]) -> Entropy:
+    """The estimates."""
     total = sum(counts)
     plugin = (1 - stability(counts)) * log(total)
     coverage = _coverage(counts)
@@ -33,7 +35,7 @@ def entropy(counts: Sequence[int], prior: float = 1.0) -> Entropy:
         miller_madow=plugin + (len(counts) - 1) / (2 * total),
         coverage=coverage,
         chao_shen=_chao_shen(counts, coverage),
-        posterior_mean=_posterior_mean(counts, prior),
+        posterior_mean=_posterior_mean(counts),
     )
 
 
@@ -65,10 +67,11 @@ def _chao_shen(counts: Sequence[int], coverage: float) -> float:
     return fsum([share * log(1 / share) / (1 - (1 - share) ** total) for share in shares])
 
 
-def _posterior_mean(counts: Sequence[int], prior: float) -> float:
+def _posterior_mean(counts: Sequence[int]) -> float:
+    """psi(A + 1) - sum of a / A psi(a + 1), with a = n + 1 of each cluster and A their sum."""
     from scipy.special import psi  # noqa: PLC0415 - few need it, and it takes 27 MB
 
-    weights = [count + prior for count in counts]
-    total = fsum(weights)
+    weights = [count + 1 for count in counts]
+    total = sum(weights)
     *each, of_total = psi([*(weight + 1 for weight in weights), total + 1]).tolist()
     return float(of_total - fsum([weight / total * value for weight, value in zip(weights, each, strict=True)]))
