@@ -103,7 +103,7 @@ class Batcher:
         give_up = perf_counter() + CLOSING_SECONDS
         for thread in self._threads:
             thread.join(max(0.0, give_up - perf_counter()))
-        self._ledger.end()
+        self._ledger.fail_rest()
 
     def _work(self) -> None:
         while (task := self._turns.next()) is not None:
@@ -152,7 +152,7 @@ class Batcher:
             self._ledger.refuse(entries, self._fault)
         else:
             self._model, self._fault = self._model or self._encoder.model, None
-            self._turns.tire()
+            self._turns.ran()
             self._ledger.count_run(made, began)
             self._ledger.finish(made)
 

@@ -75,7 +75,7 @@ class Ledger:
             self._clock.notify()
 
     def discard(self, tally: Tally) -> None:
-        """It was answered."""
+        """Forget a tally that has been answered."""
         with self._lock:
             self._orders.discard(tally)
 
@@ -155,7 +155,7 @@ class Ledger:
             self._closed = True
             self._clock.notify_all()
 
-    def end(self) -> None:
+    def fail_rest(self) -> None:
         """Tell whoever still waits that nothing will come of it."""
         with self._lock:
             left, self._orders = self._orders, set()

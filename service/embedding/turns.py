@@ -23,7 +23,7 @@ class Turns:
         self._errands: deque[Task] = deque()
         self._work_there = Condition(lock)
         self._has_run = False
-        self._is_tired = False
+        self._has_memory_to_return = False
         self._closed = False
 
     def add(self, errand: Task) -> None:
@@ -37,10 +37,10 @@ class Turns:
         with self._lock:
             self._work_there.notify_all()
 
-    def tire(self) -> None:
-        """A run has ended: there is memory to be given back."""
+    def ran(self) -> None:
+        """Note that a run has ended, so that there is memory to give back."""
         with self._lock:
-            self._is_tired = True
+            self._has_memory_to_return = True
 
     def close(self) -> None:
         """Give nobody anything to do any more."""
@@ -54,8 +54,9 @@ class Turns:
             while not self._closed:
                 if task := self._due():
                     return task
-                if not self._work_there.wait(REST_AFTER_SECONDS if self._is_tired else None) and self._is_tired:
-                    self._is_tired = False
+                patience = REST_AFTER_SECONDS if self._has_memory_to_return else None
+                if not self._work_there.wait(patience) and self._has_memory_to_return:
+                    self._has_memory_to_return = False
                     return self._rest
         return None
 
