@@ -24,6 +24,7 @@ from service.judge.wires.moderation import Moderation
 from service.judge.wires.openai import OpenAI
 from service.judge.wires.scorer import Scorer
 from service.primitives.replies import ReplyFault, read_object
+from service.primitives.servers import Veil
 
 HEADERS = {
     "Content-Type": "application/json",
@@ -34,8 +35,6 @@ HEADERS = {
 NO_MODERATION = "has no moderation; a judge of kind openai may have"
 TRAVELLING = ("traceparent", "tracestate", "x-request-id")
 """Headers of the caller that go on to judges."""
-SECRET_LENGTH = 12
-"""Keys and headers shorter than this are words such as `none`, which a reply may well hold."""
 
 _TRACE_VALUE = re.compile(r"[!-~](?:[ -~]{0,510}[!-~])?")
 _SECRET_NAME = re.compile("auth|key|token|secret|cookie", re.IGNORECASE)
@@ -63,11 +62,9 @@ class Endpoint:
         """Requests sent so far."""
         secrets = [key or "", *(value for name, value in settings.headers.items() if _SECRET_NAME.search(name))]
         self._sends_key = any(secrets)
-        self._secrets = [_spelled(secret) for secret in secrets if len(secret) >= SECRET_LENGTH]
-        self._address = _url(
-            "base_url", settings.base_url if settings.kind == "http" else settings.base_url.rstrip("/")
-        )
-        self._lines = Lines(_url("proxy", settings.proxy) if settings.proxy else None, perf_counter)
+        self._veil = Veil(secrets)
+        self._address = settings.base_url if settings.kind == "http" else settings.base_url.rstrip("/")
+        self._lines = Lines(httpx.URL(settings.proxy) if settings.proxy else None, perf_counter)
         self._extensions = {"timeout": httpx.Timeout(settings.timeout_s, connect=settings.connect_s).as_dict()}
 
     async def ask(self, prompt: Prompt, trace: Mapping[str, str]) -> Reply:
@@ -152,13 +149,7 @@ class Endpoint:
             body += chunk
             if len(body) > self._settings.max_reply_bytes:
                 raise Refused(f"answered with more than {self._settings.max_reply_bytes:,} bytes")
-        return self._veiled(bytes(body))
-
-    def _veiled(self, body: bytes) -> bytes:
-        """An answer in which no server gives a secret away."""
-        for secret in self._secrets:
-            body = secret.sub(b"[hidden]", body)
-        return body
+        return self._veil.over(bytes(body))
 
 
 def travelling(trace: Mapping[str, str]) -> dict[str, str]:
@@ -166,20 +157,6 @@ def travelling(trace: Mapping[str, str]) -> dict[str, str]:
     return {
         name: value for name, value in trace.items() if name.lower() in TRAVELLING and _TRACE_VALUE.fullmatch(value)
     }
-
-
-def _url(key: str, address: str) -> httpx.URL:
-    try:
-        return httpx.URL(address)
-    except httpx.InvalidURL:
-        raise ValueError(f"the {key} of a judge is no URL") from None
-
-
-def _spelled(secret: str) -> re.Pattern[bytes]:
-    """A secret as JSON may spell it: `/` with a backslash before it or more, any sign by its code."""
-    first, *others = [(re.escape(sign), f"u(?i:{ord(sign):04x})") for sign in secret]
-    rest = "".join(rf"\\*+(?:{sign}|(?<=\\){code})" for sign, code in others)
-    return re.compile(rf"(?:{first[0]}|\\{first[1]}){rest}".encode())
 
 
 def _wires(settings: JudgeSettings) -> dict[Kind, Wire]:

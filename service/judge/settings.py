@@ -7,15 +7,12 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from service.core.judging import JudgeInfo
-from service.primitives.servers import address_fault
+from service.primitives.servers import HEADER_NAME, HEADER_VALUE, address_fault
 
 Count = Annotated[int, Meta(ge=1)]
 Seconds = Annotated[float, Meta(gt=0)]
 
 _VARIABLE = re.compile("[A-Z_][A-Z0-9_]*")
-_VISIBLE = re.compile("[!-~]+")
-_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_HEADER_VALUE = re.compile(r"[!-~](?:[ -~]*[!-~])?")
 
 _SHAPE = "the service itself asks for the shape of a reply"
 OWN_FIELDS = {
@@ -80,7 +77,7 @@ class JudgeSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             _require_address("proxy", self.proxy, may_log_in=True)
         _require_parameters(self.kind, self.params)
         for name, value in self.headers.items():
-            if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
+            if not HEADER_NAME.fullmatch(name) or not HEADER_VALUE.fullmatch(value):
                 raise ValueError(f"the header {name[:40]!a} of a judge has characters no header may have")
 
     def __repr__(self) -> str:
@@ -106,14 +103,13 @@ class JudgeSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         ValueError where no header may hold it.
         """
         key = environ.get(self.api_key_env, "").strip() if self.api_key_env else ""
-        if key and not _HEADER_VALUE.fullmatch(key):
+        if key and not HEADER_VALUE.fullmatch(key):
             raise ValueError(f"{self.api_key_env} has characters no header may have")
         return key or None
 
 
 def _require_address(key: str, address: str, *, may_log_in: bool = False) -> None:
-    fault = address_fault(address, may_log_in=may_log_in) or (None if _VISIBLE.fullmatch(address) else "is no URL")
-    if fault is not None:
+    if fault := address_fault(address, may_log_in=may_log_in):
         raise ValueError(f"the {key} of a judge {fault}")
 
 

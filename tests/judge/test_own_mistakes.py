@@ -12,7 +12,6 @@ import pytest
 
 from service.core.judging import NoReply, Reply
 from service.core.ports import Account
-from service.judge.endpoint import _spelled
 from service.judge.lines import Lines
 from service.judge.pace import LONGEST_PAUSE, Pace
 from tests.embedding.serving import Told
@@ -42,18 +41,6 @@ def test_an_envelope_that_contradicts_itself_is_no_answer(make: Make, server: Ju
     assert isinstance(reply, Reply)
     assert reply.fields["reasons"].startswith("odd")  # the second call, that is
     assert len(server.asked) == 2
-
-
-SPELLINGS = ["sk/one+two/three", r"sk\/one+two\/three", r"sk\\/one+two\\/three", r"sk\u002fone\u002Btwo\/three"]
-
-
-@pytest.mark.parametrize("spelled", SPELLINGS)
-def test_a_secret_is_found_however_json_spells_it(spelled: str) -> None:
-    assert _spelled("sk/one+two/three").sub(b"", f'"is {spelled}!"'.encode()) == b'"is !"'
-
-
-def test_looking_for_secrets_takes_no_time() -> None:
-    assert not _spelled("sk/one+two/three").search(b"\\" * 1_000_000 + b"s" + b"\\" * 1_000_000)
 
 
 def test_no_judge_is_silenced_for_good() -> None:

@@ -1,11 +1,13 @@
+import json
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
+import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.primitives.servers import address_fault, retry_after
+from service.primitives.servers import HIDDEN, SECRET_LENGTH, Veil, address_fault, retry_after
 
 NOW = datetime(2026, 12, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -45,7 +47,7 @@ GOOD = [
     "http://[::1]:80/v1",
     "http://127.0.0.1:65535",
     "http://a:/v1",
-    "http://é",
+    "http://xn--9ca",
 ]
 
 
@@ -70,6 +72,17 @@ BAD = {
     "a port in other digits": ("http://a:٣/v1", "a port from 1 to 65535"),
     "a port with a space": ("http://a: 80/v1", "a port from 1 to 65535"),
     "a port of an address in brackets": ("http://[::1]:99999/v1", "a port from 1 to 65535"),
+    "a letter behind brackets": ("http://[::1]a/v1", "is no URL"),
+    "no address of four bytes": ("http://1.2.3.999/v1", "is no URL"),
+    "a letter that no URL has": ("http://é/v1", "is no URL"),
+    "a space": ("http://a b/v1", "is no URL"),
+    "a space at the end": ("http://a/v1 ", "is no URL"),
+    "a line break": ("http://a/v\n1", "is no URL"),
+    "a query": ("http://a/v1?key=secret", "query or fragment"),
+    "an empty query": ("http://a/v1?", "query or fragment"),
+    "a fragment": ("http://a/#x", "query or fragment"),
+    "an empty fragment": ("http://a/v1#", "query or fragment"),
+    "a query and a fragment": ("http://p:1/?q=1#f", "query or fragment"),
 }
 
 
@@ -79,9 +92,7 @@ def test_an_address_that_cannot_be_called(address: str, said: str) -> None:
         assert said in (address_fault(address, may_log_in=may_log_in) or "")
 
 
-@pytest.mark.parametrize(
-    "address", ["http://me:secret@a/v1", "http://me@a/v1", "http://a/v1?key=secret", "http://a/#x"]
-)
+@pytest.mark.parametrize("address", ["http://me:secret@a/v1", "http://me@a/v1"])
 def test_what_only_a_proxy_has(address: str) -> None:
     assert (address_fault(address) or "").startswith("takes no password, query or fragment")
     assert address_fault(address, may_log_in=True) is None
@@ -91,3 +102,48 @@ def test_what_only_a_proxy_has(address: str) -> None:
 def test_no_address_is_repeated_or_breaks_anything(address: str) -> None:
     fault = address_fault(f"http://me:sk-secret@{address}")
     assert "sk-secret" not in (fault or "")
+
+
+@given(st.text(st.characters(max_codepoint=127)), st.booleans())
+def test_an_address_without_fault_is_one_to_the_client(rest: str, may_log_in: bool) -> None:
+    if address_fault(f"http://{rest}", may_log_in=may_log_in) is None:
+        assert httpx.URL(f"http://{rest}").host
+
+
+SPELLINGS = {
+    "as it is": "sk/one+two/three",
+    "with a backslash": r"sk\/one+two\/three",
+    "in a text of a text": r"sk\\/one+two\\/three",
+    "by codes": r"sk\u002fone\u002Btwo\/three",
+    "by codes from the first sign on": r"\u0073k/one+two/thre\u0065",
+}
+
+
+@pytest.mark.parametrize("spelled", SPELLINGS.values(), ids=SPELLINGS)
+def test_a_secret_is_hidden_however_json_spells_it(spelled: str) -> None:
+    assert Veil(["other-secret", "sk/one+two/three"]).over(f'"is {spelled}!"'.encode()) == b'"is [hidden]!"'
+
+
+SECRETS = st.from_regex(rf"[!-~][ -~]{{{SECRET_LENGTH - 2},30}}[!-~]", fullmatch=True)
+
+
+@given(SECRETS, st.integers(1, 3))
+def test_any_secret_is_hidden_in_a_text_of_a_text(secret: str, depth: int) -> None:
+    body = f"é{secret}é"
+    for _ in range(depth):
+        body = json.dumps(body, ensure_ascii=False)
+    body = Veil([secret]).over(body.encode()).decode()
+    for _ in range(depth):
+        body = json.loads(body)
+    assert body == f"é{HIDDEN}é"
+
+
+@pytest.mark.parametrize("word", ["", "1", "x", "none", "max", "ot-a-secret"])
+def test_what_may_be_a_word_is_not_hidden(word: str) -> None:
+    body = b'{"error": "max 512 tokens, none left: not-a-secret"}'
+    assert Veil([word]).over(body) == body
+
+
+def test_looking_for_secrets_takes_no_time() -> None:
+    body = b"\\" * 1_000_000 + b"s" + b"\\" * 1_000_000
+    assert Veil(["sk/one+two/three", r"s\\\\\k/one+two"]).over(body) == body
