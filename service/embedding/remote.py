@@ -27,6 +27,8 @@ UNLISTED = "default"
 """The model asked for where the server lists none."""
 CHARACTERS_PER_TOKEN = 4
 MAX_RETRY_AFTER = 3600
+PAUSE_SECONDS = 5.0
+"""How long nobody asks again for the model after the server failed to tell."""
 
 _LOG = logging.getLogger(__name__)
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -36,7 +38,8 @@ class RemoteEncoder:
     """Asks a server for vectors; safe to use from several threads. Implements `embedding.encoder.Encoder`.
 
     The server may come and go: whatever it does ends in vectors of length 1 or in ModelUnavailable. A refusal is held
-    against the texts, as TextRefused, only if the server is known to take another.
+    against the texts, as TextRefused, only if the server has taken another since it last refused one, or takes one
+    when asked.
     """
 
     def __init__(self, endpoint: Endpoint, sleep: Callable[[float], None] | None = None) -> None:
@@ -54,7 +57,7 @@ class RemoteEncoder:
     def model(self) -> Model:
         """The model, once the server has told how long its vectors are.
 
-        Until it has, each look asks it, one thread at a time and not within `pause_seconds` of a failure. A look may
+        Until it has, each look asks it, one thread at a time and not within PAUSE_SECONDS of a failure. A look may
         thus last as long as two calls.
         """
         with self._probing:
@@ -103,7 +106,7 @@ class RemoteEncoder:
                 dimensions = self._probe(name).shape[1]
         except ModelUnavailable as fault:
             self._failure = fault
-            self._quiet_until = monotonic() + self._endpoint.pause_seconds
+            self._quiet_until = monotonic() + PAUSE_SECONDS
             raise
         identity = msgspec.json.encode([self._endpoint.url.rstrip("/"), name, dimensions])
         digest = sha256(identity).hexdigest()
@@ -151,7 +154,7 @@ class RemoteEncoder:
             cause = fault.__cause__
             _LOG.warning("%s [%s] %s", fault, httpx.URL(self._endpoint.url).netloc.decode(), cause or "")
             after = ceil(fault.after) if isinstance(fault, Passing) else 0
-            wait = min(max(after, ceil(self._endpoint.pause_seconds), 1), MAX_RETRY_AFTER)
+            wait = min(max(after, ceil(PAUSE_SECONDS), 1), MAX_RETRY_AFTER)
             raise ModelUnavailable(str(fault), {"Retry-After": str(wait)}) from None
 
 

@@ -30,6 +30,7 @@ PASSING_STATUSES = {
     503: "The embedding server is not ready (status 503)",
     504: "The embedding server did not answer what stands before it in time (status 504)",
 }
+REPLY_BYTES = 8 * 1024 * 1024
 REFUSAL_BYTES = 64 * 1024
 LATE = "The embedding server did not answer in time"
 
@@ -60,7 +61,7 @@ class Caller:
         self._client = httpx.Client(
             headers=endpoint.sent_headers(),
             proxy=endpoint.proxy,
-            trust_env=endpoint.trust_env,
+            trust_env=False,
             # A server that sets a new cookie each time would make every request longer than the last.
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
         )
@@ -104,7 +105,7 @@ class Caller:
         if response.status_code in REFUSING:
             with suppress(RemoteFault, httpx.TransportError):
                 return self._body(response, give_up, REFUSAL_BYTES)
-        return self._body(response, give_up, self._endpoint.reply_bytes) if response.status_code == 200 else b""
+        return self._body(response, give_up, REPLY_BYTES) if response.status_code == 200 else b""
 
     def _body(self, response: httpx.Response, give_up: float, most: int) -> bytes:
         if response.headers.get("content-encoding", "identity").lower() != "identity":

@@ -2,19 +2,20 @@
 
 import re
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 
 from service.embedding.remote_endpoint import Endpoint
 from service.embedding.remote_replies import RemoteFault
+from service.primitives.servers import HIDDEN, Veil
 from service.primitives.text import shown
 
 REFUSING = (400, 413, 422)
 """Statuses that blame what was sent."""
-HIDDEN = "[hidden]"
 
 _WORDS = ("message", "msg", "detail", "error")
-"""Where servers have their words, and lists of them; the first counts."""
+"""Fields in which servers put their words, or a list of objects that have them; the first with words counts."""
 _DEPTH = 4
 _ADDRESS = r"https?://[^\s\"'<>]+|\b\d{1,3}(?:\.\d{1,3}){3}\b(?::\d+)?"
 
@@ -31,12 +32,13 @@ class Refusals:
     """Refusals of one server, in its own words but for keys and addresses."""
 
     def __init__(self, endpoint: Endpoint) -> None:
-        secrets = sorted(filter(None, [endpoint.key, *endpoint.headers.values()]), key=len, reverse=True)
-        self._hidden = re.compile("|".join([*map(re.escape, secrets), _ADDRESS]))
+        self._veil = Veil([endpoint.key or ""])
+        hosts = [_host(address) for address in (endpoint.url, endpoint.proxy) if address]
+        self._address = re.compile("|".join([_ADDRESS, *hosts]))
 
     def of(self, status: int, body: bytes) -> Refused:
         """The refusal that an answer is."""
-        said = self._hidden.sub(HIDDEN, words(body))
+        said = self._address.sub(HIDDEN, words(self._veil.over(body)))
         return Refused(status, shown(" ".join(said.split())))
 
 
@@ -56,3 +58,9 @@ def _words(value: Any, depth: int) -> str:
     if not isinstance(value, list) or not depth:
         return ""
     return next(filter(None, (_words(one, depth - 1) for one in value)), "")
+
+
+def _host(address: str) -> str:
+    """Finds the host of an address, with a port or without, where it is no part of a word."""
+    host = re.escape(urlsplit(address).hostname or "")
+    return rf"(?<!\w)\[?(?i:{host})\]?(?::\d+)?(?!\w)"

@@ -62,22 +62,43 @@ def test_a_body_that_is_no_json_has_none(body: bytes) -> None:
 
 HIDDEN = {
     "the key": f"Bearer {KEY} may not",
-    "a header": "team-secret may not",
     "the address": "http://10.0.0.7:8080/v1/embeddings may not",
     "a bare address": "10.0.0.7:8080 may not",
+    "a host": "vllm.internal may not",
+    "a host in capitals": "VLLM.Internal may not",
+    "a host and its port": "vllm.internal:8080 may not",
+    "a name below a host": "node-2.vllm.internal: may not",
+    "the host of the proxy": "squid:3128 may not",
 }
 
 
 @pytest.mark.parametrize("said", HIDDEN.values(), ids=HIDDEN)
 def test_no_key_and_no_address_is_repeated(said: str) -> None:
-    endpoint = Endpoint(url="http://10.0.0.7:8080/v1", key=KEY, headers={"x-team": "team-secret"})
+    endpoint = Endpoint(url="http://vllm.internal:8080/v1", key=KEY, proxy="http://me:secret@squid:3128")
     refusal = Refusals(endpoint).of(413, json.dumps({"error": f"a {said}\n\x1b[31m" + "b" * 1000}).encode())
     for told in (str(refusal), refusal.of_any):
         assert "[hidden]" in told
         assert "may not" in told
-        assert not any(secret in told for secret in (KEY, "team-secret", "10.0.0.7", "8080"))
+        assert not any(secret in told.lower() for secret in (KEY, "10.0.0.7", "vllm", "8080", "squid", "3128"))
         assert told.isprintable()
         assert len(told) < 300
+
+
+@pytest.mark.parametrize("host", ["fd00::7", "::1"])
+def test_a_host_of_colons_is_hidden(host: str) -> None:
+    refusals = Refusals(Endpoint(url=f"http://[{host}]:8080/v1"))
+    for said in (host, f"[{host}]", f"[{host}]:8080"):
+        assert refusals.of(413, json.dumps(f"at {said}: too long").encode()).args[0].endswith("at [hidden]: too long")
+
+
+SHORT = {"a digit": "1", "a letter": "x", "a word": "max", "what a server ignores": "none"}
+
+
+@pytest.mark.parametrize("short", SHORT.values(), ids=SHORT)
+def test_what_is_short_does_not_spoil_the_words(short: str) -> None:
+    said = "maximum 512 tokens, 1024 given: nonetheless max none x 1"
+    refusal = Refusals(Endpoint(url="http://tok:8080/v1", key=short)).of(413, json.dumps(said).encode())
+    assert str(refusal).endswith(f": {said}")
 
 
 @pytest.fixture
@@ -93,7 +114,7 @@ def never(seconds: float) -> None:
 @pytest.fixture
 def encoder(server: Choosy) -> Iterator[RemoteEncoder]:
     """It has learnt its model, and the server's record of that is wiped."""
-    endpoint = Endpoint(url=server.url, key=KEY, model="m", pause_seconds=0)
+    endpoint = Endpoint(url=server.url, key=KEY, model="m")
     one = RemoteEncoder(endpoint, never)
     assert one.model.dimensions == 3
     server.asked.clear()
