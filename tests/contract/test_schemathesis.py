@@ -13,8 +13,8 @@ Every check of schemathesis is on. Excluded, each for its reason:
 - bounds that are settings (deadline, sizes): published at /v1/limits and not in the schema, so `deadline_ms` is left out.
 - `dimensions`, which depend on the model; tests/api/test_embeddings.py has them.
 - vectors of unequal lengths, which JSON Schema cannot forbid: they are cut to the shortest.
-- what has to fit together in suites and prompt metrics (outputs and the ids of cases, versions and their names, embeddings
-  and responses, judges that there are, rules that compile): a body that the schema takes is made to fit; tests/suites and
+- what has to fit together in suites and prompt metrics (outputs and the ids of cases, versions and their names, metrics
+  and their bounds, embeddings and responses, judges that there are, rules that compile): a body that the schema takes is made to fit; tests/suites and
   tests/stability have those that do not.
 """
 
@@ -25,6 +25,7 @@ from hypothesis import HealthCheck, Phase, settings
 from schemathesis import Case
 
 from service.api.document import document
+from service.engine.suites.wire import SHARES
 from service.primitives import RuleFault
 from service.primitives.jsonpath import DIALECTS, compile_path
 from tests.serving import Served
@@ -66,8 +67,9 @@ def _fitting_suite(body: dict[str, Any]) -> dict[str, Any]:
     versions = [_fitting_version(one, f"v{place}") for place, one in enumerate(body["versions"])]
     graders = [*body.get("graders", []), {"type": "exact_match"}]
     cases = [{key: one for key, one in case.items() if key != "graders"} for case in body["cases"]]
+    conditions = [one | {"value": 1} if one["metric"] in SHARES else one for one in body.get("pass_when", [])]
     fitting = {"versions": versions, "graders": graders, "cases": cases, "baseline": None, "generate": None}
-    return body | fitting
+    return body | fitting | {"pass_when": conditions}
 
 
 def _fitting_version(version: dict[str, Any], name: str) -> dict[str, Any]:

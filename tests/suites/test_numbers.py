@@ -297,6 +297,8 @@ WARNED: list[tuple[str, dict[str, list[Any]], dict[str, Any], list[str]]] = [
      ["failed_beside_ungraded"]),
     ("one that is not active", {"a": ["b"]}, {"graders": [A, BROKEN | {"active": False}]}, []),
     ("repeats of outputs", {"a": scored(1)}, {"repeat": 5}, ["unused_repeat"]),
+    ("as many repeats as outputs", {"a": scored(1, 1), "b": scored(0, 1)}, {"repeat": 2, "case_threshold": 0}, []),
+    ("as many repeats as outputs of a case", {"a": scored(1, 1), "b": scored(1)}, {"repeat": 2}, ["unused_repeat"]),
     ("one repeat of them", {"a": scored(1)}, {"repeat": 1}, []),
     ("a writer of outputs", {"a": scored(1)}, {"generate": {"judge": "nobody"}}, ["unused_generate"]),
 ]  # fmt: skip

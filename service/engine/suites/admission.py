@@ -14,7 +14,7 @@ from service.engine.generating import MAX_PROMPT_CHARS, generator_faults
 from service.engine.lanes import Steps
 from service.engine.naming import Names
 from service.engine.suites.runs import case_ids, sample
-from service.engine.suites.wire import SentRun, Suite
+from service.engine.suites.wire import SHARES, SentRun, Suite
 from service.primitives.jsontext import as_text
 from service.primitives.pointer import join, nearest
 from service.primitives.text import cut
@@ -23,9 +23,6 @@ Runs = Sequence[Sequence[Sequence[SentRun]]]
 """By version, case and repeat."""
 
 PLACE = "{input}"
-
-SHARES = frozenset({"score", "pass_rate"})
-"""Metrics that lie between 0 and 1."""
 
 MAX_NAMED = 10
 

@@ -36,7 +36,8 @@ def unread(suite: Suite, sent: Sequence[Sequence[SentRun]], names: Names) -> Ite
 def _settings(suite: Suite) -> Iterator[Notice]:
     if any(version.prompt is not UNSET for version in suite.versions):
         return
-    if suite.repeat != 1:
+    counts = {len(runs) for version in suite.versions for runs in (version.outputs or {}).values()}
+    if suite.repeat != 1 and counts != {suite.repeat}:
         told = "`repeat` is for versions with a `prompt`: of `outputs` there are as many runs as were sent"
         yield Notice("unused_repeat", told)
     if suite.generate is not None:

@@ -71,12 +71,16 @@ class Version(Struct, kw_only=True, forbid_unknown_fields=True):
     ] = UNSET
 
 
+SHARES: frozenset[Metric] = frozenset({"score", "pass_rate"})
+"""Metrics that lie between 0 and 1."""
+
+
 class Condition(Struct, kw_only=True, forbid_unknown_fields=True):
     """What must hold of a version's score; nothing holds of a metric that is null."""
 
     metric: Metric
     operator: Operator
-    value: float
+    value: Annotated[float, Meta(description="The bound: of score and pass_rate from 0 to 1, else a number of cases.")]
 
 
 class Suite(Struct, kw_only=True, forbid_unknown_fields=True):
