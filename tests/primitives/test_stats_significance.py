@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from service.primitives.stats import fisher, holm, least_adjusted, mcnemar, sign_flip
-from service.primitives.stats.significance import FLIPS, MAX_EXACT, Counts, Floats
+from service.primitives.stats.significance import FLIPS, MAX_EXACT, Floats
+from service.primitives.stats.tables import Row
 from service.primitives.steps import Steps
 
 T = TypeVar("T")
@@ -88,12 +89,12 @@ def test_the_least_p_of_mcnemar(cases: int) -> None:
         pytest.param((4, 0), (7, 0), 1.0, 1 / 330, id="no failure"),
     ],
 )
-def test_fisher(one: Counts, other: Counts, p: float, min_p: float) -> None:
+def test_fisher(one: Row, other: Row, p: float, min_p: float) -> None:
     assert fisher(one, other) == pytest.approx((p, min_p), abs=1e-8)
 
 
 @given(ROWS, ROWS)
-def test_fisher_is_scipys(one: Counts, other: Counts) -> None:
+def test_fisher_is_scipys(one: Row, other: Row) -> None:
     found = fisher(one, other)
     assert 0 < found.min_p <= found.p <= 1
     assert found.p == pytest.approx(stats.fisher_exact(np.array([one, other])).pvalue, rel=1e-9, abs=0)
@@ -102,7 +103,7 @@ def test_fisher_is_scipys(one: Counts, other: Counts) -> None:
 
 
 @pytest.mark.parametrize(("one", "other"), [((5_000, 5_000), (5_100, 4_900)), ((3, 9_997), (12, 9_988))])
-def test_fisher_of_many_repeats(one: Counts, other: Counts) -> None:
+def test_fisher_of_many_repeats(one: Row, other: Row) -> None:
     assert fisher(one, other).p == pytest.approx(stats.fisher_exact(np.array([one, other])).pvalue, rel=1e-7)
     assert 0 < fisher((10_000, 0), (0, 10_000)).p < 1e-300
 

@@ -9,9 +9,9 @@ from service.engine.lanes import Steps
 from service.engine.suites.evidence import evidence
 from service.engine.suites.results import CaseChange, CaseResult, Change, Comparison, Tests
 from service.engine.suites.scoring import graded_scores, reaches
-from service.engine.suites.testing import run_test, score_test, test_cases, verdict_test, worse
+from service.engine.suites.testing import moved, run_test, score_test, test_cases, verdict_test, worse
 from service.engine.suites.wire import Suite
-from service.primitives.stats import Counts, Table, min_cases, min_repeats
+from service.primitives.stats import Row, Table, min_cases, min_repeats
 
 CASES_AT_ONCE = 64
 
@@ -69,14 +69,15 @@ def comparing(
     deltas = [row.delta for row in rows if row.delta is not None]
     scores = yield from score_test(deltas, suite.alpha)
     runs = yield from run_test(list(tables.values()), suite.alpha)
+    drops, gains = moved(rows, tables)
     tests = Tests(
         alpha=suite.alpha,
-        worse=worse(rows, scores, runs),
+        worse=worse(drops, tables, rows, scores, runs),
         runs=runs,
         scores=scores,
         verdicts=verdict_test(counts["regressed"], counts["improved"], len(deltas), suite.alpha),
-        significant_drops=sum(row.significant is True and (row.delta or 0) < 0 for row in rows),
-        significant_gains=sum(row.significant is True and (row.delta or 0) > 0 for row in rows),
+        significant_drops=drops,
+        significant_gains=gains,
         min_repeats=min_repeats(suite.alpha, len(deltas)),
         min_cases=min_cases(suite.alpha),
     )
@@ -91,12 +92,12 @@ def _tabled(pairs: Sequence[_Pair], threshold: float) -> Steps[tuple[list[CaseCh
     for place, pair in enumerate(pairs):
         rows.append(pair.row())
         if pair.delta is not None:
-            tables[place] = _counts(pair.before, threshold), _counts(pair.after, threshold)
+            tables[place] = _row(pair.before, threshold), _row(pair.after, threshold)
         if place % CASES_AT_ONCE == 0:
             yield None
     return rows, tables
 
 
-def _counts(case: CaseResult, threshold: float) -> Counts:
+def _row(case: CaseResult, threshold: float) -> Row:
     passing = [reaches(score, threshold) for score in graded_scores(case.runs)]
     return sum(passing), len(passing) - sum(passing)

@@ -190,15 +190,16 @@ class Tests(Struct):
     worse: Annotated[
         bool | None,
         Meta(
-            description="What to gate on: passing runs, the scores as a whole or a single case fell significantly. "
-            "false: no evidence of it; null: none of these tests could have been significant."
+            description="What to gate on: fewer runs pass, all together or in a single case, or the scores as a whole "
+            "fell, significantly. false: no evidence of it; null: none of these tests could have been significant. "
+            "Scores are left out where a case has other numbers of runs in the two versions."
         ),
     ]
     runs: RunTest
     scores: ScoreTest
     verdicts: VerdictTest
-    significant_drops: Annotated[int, Meta(description="Cases whose score fell significantly.")]
-    significant_gains: Annotated[int, Meta(description="Cases whose score rose significantly.")]
+    significant_drops: Annotated[int, Meta(description="Cases of which significantly fewer runs pass.")]
+    significant_gains: Annotated[int, Meta(description="Cases of which significantly more runs pass.")]
     min_repeats: Annotated[
         int,
         Meta(

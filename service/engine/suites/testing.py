@@ -7,6 +7,7 @@ from service.core.assess import TOLERANCE
 from service.engine.lanes import Steps
 from service.engine.suites.results import CaseChange, RunTest, ScoreTest, VerdictTest
 from service.primitives.stats import (
+    Row,
     Table,
     Test,
     fisher,
@@ -29,13 +30,30 @@ def judged(test: Test, alpha: float) -> tuple[bool | None, bool]:
     return None if underpowered else test.p <= level, underpowered
 
 
-def worse(rows: Sequence[CaseChange], scores: ScoreTest, runs: RunTest) -> bool | None:
-    """Whether anything fell significantly; None where nothing could have."""
-    moves = [(row.significant, row.delta or 0) for row in rows]
-    moves += [(scores.significant, scores.delta or 0), (runs.significant, runs.surplus)]
-    if all(significant is None for significant, _ in moves):
+def worse(
+    drops: int, tables: Mapping[int, Table], rows: Sequence[CaseChange], scores: ScoreTest, runs: RunTest
+) -> bool | None:
+    """Whether anything fell significantly, a single case among them; None where nothing could have.
+
+    The scores are left out where a case has other numbers of runs in the two versions: a mean of few runs near 1 falls
+    further than it rises, so that signs say nothing.
+    """
+    moves = [(runs.significant, runs.surplus)]
+    if all(sum(one) == sum(other) for one, other in tables.values()):
+        moves.append((scores.significant, scores.delta or 0))
+    if all(significant is None for significant, _ in moves) and all(row.significant is None for row in rows):
         return None
-    return any(significant is True and move < 0 for significant, move in moves)
+    return drops > 0 or any(significant is True and move < 0 for significant, move in moves)
+
+
+def moved(rows: Sequence[CaseChange], tables: Mapping[int, Table]) -> tuple[int, int]:
+    """In how many cases significantly fewer runs pass, and in how many more."""
+    rises = [_rise(*table) for place, table in tables.items() if rows[place].significant is True]
+    return sum(rise < 0 for rise in rises), sum(rise > 0 for rise in rises)
+
+
+def _rise(one: Row, other: Row) -> float:
+    return other[0] / sum(other) - one[0] / sum(one)
 
 
 def test_cases(tables: Mapping[int, Table], rows: Sequence[CaseChange], alpha: float) -> Steps[None]:

@@ -20,13 +20,13 @@ from service.primitives.stats.repeats import (
     repeats_to_decide,
     standard_error,
 )
-from service.primitives.stats.significance import Counts, Test, fisher, holm, least_adjusted, mcnemar, sign_flip
-from service.primitives.stats.strata import Table, mantel_haenszel
+from service.primitives.stats.significance import Test, holm, least_adjusted, mcnemar, sign_flip
+from service.primitives.stats.tables import Row, Table, fisher, mantel_haenszel
 
 __all__ = [
     "Z95",
-    "Counts",
     "Entropy",
+    "Row",
     "Table",
     "Test",
     "beta_interval",

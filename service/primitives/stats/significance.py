@@ -2,7 +2,6 @@
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from functools import lru_cache
 from hashlib import sha256
 from itertools import accumulate
 from math import fsum
@@ -21,11 +20,9 @@ FLIPS = 10_000
 
 _LEAST_P = float_info.min
 _TIE = 1e-9
-_LOG_TIE = 1e-7
 _CELLS = 250_000
 """Signs drawn in a step: about 1 ms."""
 
-Counts: TypeAlias = tuple[int, int]
 Floats: TypeAlias = NDArray[np.float64]
 
 
@@ -69,13 +66,6 @@ def sign_flip(deltas: Sequence[float]) -> Steps[Test]:
     return Test(p, least)
 
 
-@lru_cache(maxsize=1024)
-def fisher(one: Counts, other: Counts) -> Test:
-    """Fisher's exact test (1934) of two rows of (passes, failures): of their tables, those no likelier than this."""
-    least = max(_LEAST_P, _share_of_tables((sum(one), 0), (0, sum(other))))
-    return Test(max(least, _share_of_tables(one, other)), least)
-
-
 def holm(ps: Sequence[float]) -> list[float]:
     """Each p adjusted for there being as many tests, in the order given (Holm 1979)."""
     ordered = sorted(ps)
@@ -113,18 +103,6 @@ def _random_share(sizes: Floats, bar: float) -> Steps[float]:
         hits += int(np.count_nonzero(np.abs(total - 2 * (flipped @ sizes)) >= bar))
         yield
     return hits / (FLIPS + 1)
-
-
-def _share_of_tables(one: Counts, other: Counts) -> float:
-    """The probability of all tables with these sums of rows and columns that are no likelier than this one."""
-    from scipy.special import gammaln  # noqa: PLC0415 - few need it, and it takes 27 MB
-
-    passes, failures = one[0] + other[0], one[1] + other[1]
-    first = np.arange(max(0, sum(one) - failures), min(sum(one), passes) + 1)
-    cells = np.array([first, sum(one) - first, passes - first, failures - sum(one) + first])
-    logs = -gammaln(cells + 1).sum(axis=0)
-    shares = np.exp(logs - logs.max())
-    return float(shares[logs <= logs[one[0] - first[0]] + _LOG_TIE].sum() / shares.sum())
 
 
 def _adjusted(ordered: list[float]) -> list[float]:

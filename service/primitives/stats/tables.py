@@ -1,4 +1,4 @@
-"""Whether two versions differ on these very cases: runs compared within each case, and all cases together."""
+"""Passing and failing runs of two versions: of one case, and of many, each case beside itself."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -9,13 +9,16 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from service.primitives.stats.significance import Counts, Floats, Test
+from service.primitives.stats.significance import Floats, Test
 from service.primitives.steps import Steps
 
 _TIE = 1e-7
 
-Table: TypeAlias = tuple[Counts, Counts]
-"""Passes and failures of the one version, then of the other."""
+Row: TypeAlias = tuple[int, int]
+"""Passes and failures of a version."""
+
+Table: TypeAlias = tuple[Row, Row]
+"""The rows of the one version and of the other."""
 
 Sums: TypeAlias = tuple[int, int, int]
 """The runs of the one version, those of the other, and how many of all pass."""
@@ -26,6 +29,15 @@ class Stratified(NamedTuple):
 
     test: Test
     surplus: float
+
+
+@lru_cache(maxsize=1024)
+def fisher(one: Row, other: Row) -> Test:
+    """Fisher's exact test (1934), two-sided: of the tables with these sums, those that are no likelier."""
+    sums = _sums(one, other)
+    least, shares = _passes(*sums)
+    least_p = _least({sums: 1})
+    return Test(max(least_p, _no_likelier(shares, other[0] - least)), least_p)
 
 
 def mantel_haenszel(tables: Sequence[Table]) -> Steps[Stratified]:
@@ -43,23 +55,27 @@ def mantel_haenszel(tables: Sequence[Table]) -> Steps[Stratified]:
         place -= least * count
         shares = np.convolve(shares, (yield from _repeated(own, count)))
         yield
-    likely = float(shares[shares <= shares[place] * (1 + _TIE)].sum() / shares.sum())
     least_p = _least(alike)
     expected = fsum(count * _expected(*sums) for sums, count in alike.items())
-    return Stratified(Test(max(least_p, min(1.0, likely)), least_p), passes - expected)
+    return Stratified(Test(max(least_p, _no_likelier(shares, place)), least_p), passes - expected)
 
 
 def _least(alike: Mapping[Sums, int]) -> float:
     """All runs of the one version pass and none of the other: and the reverse, where that is as likely."""
-    sides = log(2) if all(ones == others for ones, others, _ in alike) else 0.0
+    sizes = [(ones, others, count) for (ones, others, _), count in alike.items() if ones and others]
+    sides = log(2) if all(ones == others for ones, others, _ in sizes) else 0.0
     logs = [
-        count * (lgamma(ones + 1) + lgamma(others + 1) - lgamma(ones + others + 1))
-        for (ones, others, _), count in alike.items()
+        count * (lgamma(ones + 1) + lgamma(others + 1) - lgamma(ones + others + 1)) for ones, others, count in sizes
     ]
     return max(float_info.min, min(1.0, exp(fsum([sides, *logs]))))
 
 
-def _sums(one: Counts, other: Counts) -> Sums:
+def _no_likelier(shares: Floats, place: int) -> float:
+    """The share of all that is no likelier than this one."""
+    return min(1.0, float(shares[shares <= shares[place] * (1 + _TIE)].sum() / shares.sum()))
+
+
+def _sums(one: Row, other: Row) -> Sums:
     """All that the chances of a table depend on."""
     return sum(one), sum(other), one[0] + other[0]
 

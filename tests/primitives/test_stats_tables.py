@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from service.engine.lanes import drain as finished
 from service.primitives.stats import fisher, mantel_haenszel, mcnemar
-from service.primitives.stats.strata import Table
+from service.primitives.stats.tables import Table
 
 FEW = st.tuples(st.integers(0, 4), st.integers(0, 4))
 ROWS = st.tuples(st.integers(0, 30), st.integers(0, 30))
@@ -46,6 +46,7 @@ def by_enumeration(tables: list[Table]) -> float:
         pytest.param([((3, 2), (2, 3)), ((2, 3), (3, 2))], 1.0, 2 / 252**2, 0.0, id="two flips, one each way"),
         pytest.param([((1, 0), (0, 1))] * 6 + [((1, 0), (1, 0))], 2**-5, 2**-6, -3.0, id="without repeats"),
         pytest.param([((3, 0), (0, 0))], 1.0, 1.0, 0.0, id="runs of one version only"),
+        pytest.param([((3, 0), (0, 3)), ((0, 0), (2, 1))], 0.1, 0.1, -1.5, id="a case of one version beside another"),
         pytest.param([((3, 0), (0, 2))], 0.1, 0.1, -1.2, id="more runs of one version"),
         pytest.param([((0, 5_000), (5_000, 0))], 2.2250738585072014e-308, 2.2250738585072014e-308, 2_500.0, id="many"),
     ],
