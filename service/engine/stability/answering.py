@@ -12,9 +12,9 @@ from service.engine.lanes import Steps
 from service.engine.run import Outside
 from service.engine.stability import notices
 from service.engine.stability.admission import admit
-from service.engine.stability.compliance import Judging, judging_of
+from service.engine.stability.compliance import comply, rate, ungraded
 from service.engine.stability.grouping import group
-from service.engine.stability.judgements import comply, rate, ungraded
+from service.engine.stability.judging import Judging, judging_of
 from service.engine.stability.responses import Responses, completed, sent
 from service.engine.stability.results import Interaction
 from service.engine.stability.session import Totals

@@ -7,7 +7,7 @@ from service.core.judging import CALLER, JudgeInfo
 from service.core.outcome import Evaluation
 from service.engine.batch import Notice
 from service.engine.consulting import refused_by
-from service.engine.stability.compliance import rating_by
+from service.engine.stability.judging import rating_by
 from service.engine.stability.own import has_reference
 from service.engine.stability.responses import Responses
 from service.engine.stability.results import Interaction, JqDetail

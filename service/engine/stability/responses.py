@@ -63,8 +63,8 @@ def completed(
     for place, (query, responses) in enumerate(zip(request.queries, came, strict=True), 1):
         if not responses.all:
             chat = messages(request, query)
-            warmth, tokens = drawing.temperature, drawing.max_output_tokens
-            orders += [order(chat, f"{place}/{number}", warmth, tokens) for number in range(1, drawing.k + 1)]
+            temperature, tokens = drawing.temperature, drawing.max_output_tokens
+            orders += [order(chat, f"{place}/{number}", temperature, tokens) for number in range(1, drawing.k + 1)]
             yield None
     written = yield from generating(consulting, known[drawing.judge], orders, limits)
     parts = iter([written[start : start + drawing.k] for start in range(0, len(written), drawing.k)])

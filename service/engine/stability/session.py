@@ -1,7 +1,7 @@
 """All queries in numbers."""
 
 from service.engine.batch import Notice, Work
-from service.engine.stability.judgements import mean
+from service.engine.stability.compliance import mean
 from service.engine.stability.results import Interaction, Session, StandardErrors
 from service.engine.stability.vectors import Vectors
 from service.engine.stability.wire import PromptMetrics

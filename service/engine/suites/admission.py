@@ -22,13 +22,13 @@ from service.primitives.text import cut
 Runs = Sequence[Sequence[Sequence[SentRun]]]
 """By version, case and repeat."""
 
-PLACE = "{input}"
+INPUT_PLACEHOLDER = "{input}"
 
 MAX_NAMED = 10
 
 
 def refuse_many(suite: Suite, limits: Limits) -> None:
-    """Raise Invalid if the suite has more of anything than a limit allows: only then is the rest worth a look."""
+    """Raise Invalid if the suite has more of anything than a limit allows. It comes first and bounds all other checks."""
     places = len(suite.versions) * len(suite.cases)
     faults = over("/versions", places, limits.items, "items") or list(_counts(suite, limits))
     if faults:
@@ -101,8 +101,8 @@ def _graders(suite: Suite, runs: Runs) -> Iterator[Fault]:
     """Whoever has an output to grade needs a grader."""
     if suite.graders:
         return
+    generated = any(version.prompt is not UNSET for version in suite.versions)
     for index, case in enumerate(suite.cases):
-        generated = any(version.prompt is not UNSET for version in suite.versions)
         if not case.graders and (generated or _has_output([one[index] for one in runs])):
             told = "No grader: give `graders`, here or in the case; only runs with a `score` or an `error` need none"
             yield Fault("/graders", "no_grader", f"{told} (case {index + 1})")
@@ -117,8 +117,10 @@ def _prompts(suite: Suite, known: Mapping[str, JudgeInfo], limits: Limits) -> It
     for index, version in enumerate(suite.versions):
         if (version.prompt is UNSET) == (version.outputs is UNSET):
             yield Fault(f"/versions/{index}", "one_of", "Give either `outputs` or a `prompt` to generate them")
-        elif version.prompt is not UNSET and PLACE not in version.prompt:
-            yield Fault(f"/versions/{index}/prompt", "invalid_template", f"The prompt has no place for the {PLACE}")
+        elif version.prompt is not UNSET and INPUT_PLACEHOLDER not in version.prompt:
+            yield Fault(
+                f"/versions/{index}/prompt", "invalid_template", f"The prompt has no place for the {INPUT_PLACEHOLDER}"
+            )
     if all(version.prompt is UNSET for version in suite.versions):
         return
     if suite.generate is None:
@@ -139,7 +141,7 @@ def _prompt_chars(suite: Suite) -> int:
     """Characters of all prompts with the inputs filled in."""
     inputs = [len(as_text(case.input)) for case in suite.cases if case.input is not UNSET]
     prompts = [one.prompt for one in suite.versions if one.prompt is not UNSET]
-    return sum(len(one) * len(inputs) + one.count(PLACE) * sum(inputs) for one in prompts)
+    return sum(len(one) * len(inputs) + one.count(INPUT_PLACEHOLDER) * sum(inputs) for one in prompts)
 
 
 def _verdicts(suite: Suite, runs: Runs, names: Names) -> Iterator[Fault]:

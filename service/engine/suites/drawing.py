@@ -9,7 +9,7 @@ from service.core.judging import JudgeInfo, Message, Prompt
 from service.engine.consulting import Consulting
 from service.engine.generating import Generate, Written, generating, order
 from service.engine.lanes import Steps
-from service.engine.suites.admission import PLACE
+from service.engine.suites.admission import INPUT_PLACEHOLDER
 from service.engine.suites.runs import case_ids
 from service.engine.suites.wire import Sampling, Suite, SuiteCase, Version
 from service.primitives.jsontext import as_text
@@ -34,13 +34,13 @@ def drawn(
 def settings_of(version: Version, generate: Generate) -> tuple[float | None, int | None]:
     """The temperature and the length that are sent: the version's own, else those of `generate`."""
     own = version.sampling or Sampling()
-    warmth = generate.temperature if own.temperature is None else own.temperature
-    return warmth, own.max_output_tokens or generate.max_output_tokens
+    temperature = generate.temperature if own.temperature is None else own.temperature
+    return temperature, own.max_output_tokens or generate.max_output_tokens
 
 
 def _orders(suite: Suite, generate: Generate, version: Version, name: str, case: SuiteCase) -> list[Prompt]:
     assert version.prompt is not UNSET
-    message = Message("user", version.prompt.replace(PLACE, as_text(case.input)))
-    warmth, tokens = settings_of(version, generate)
+    message = Message("user", version.prompt.replace(INPUT_PLACEHOLDER, as_text(case.input)))
+    temperature, tokens = settings_of(version, generate)
     slots = [f"{version.version!r}/{name!r}/{number}" for number in range(1, suite.repeat + 1)]
-    return [order((message,), slot, warmth, tokens) for slot in slots]
+    return [order((message,), slot, temperature, tokens) for slot in slots]
