@@ -28,7 +28,7 @@ MAX_NAMED = 10
 
 
 def refuse_many(suite: Suite, limits: Limits) -> None:
-    """Raise Invalid if the suite has more of anything than a limit allows. It comes first and bounds all other checks."""
+    """Raise Invalid if the suite has more of anything than a limit allows. It comes first: it bounds what follows."""
     places = len(suite.versions) * len(suite.cases)
     faults = over("/versions", places, limits.items, "items") or list(_counts(suite, limits))
     if faults:
